@@ -97,7 +97,7 @@ test-full: test check deb-check history check-debian13 ## Run every test, with a
 # make history SEEDS="7 8" SECONDS=180
 .PHONY: history
 history: build ## Run nodes, clients and what breaks, judge what clients were told: 20 minutes.
-	./Tests/history.sh --seconds $(or $(SECONDS),350) .build/debug/satchel $(or $(SEEDS),1 2 3)
+	./Tests/System/history.sh --seconds $(or $(SECONDS),350) .build/debug/satchel $(or $(SEEDS),1 2 3)
 
 .PHONY: docker-check
 docker-check: build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.
@@ -138,12 +138,12 @@ fuzz-huffman: dependencies ## Compare our decoder of Huffman codes with libjpeg'
 # make storm COUNT=2000 SEED=7; FIRST=400 leaves out what an earlier run has done
 .PHONY: storm
 storm: release ## Send changed samples through a batch and a service, and look at what is left: hours.
-	PYTHONPATH=Tests python3 -B -m storm --count $(or $(COUNT),100000) --first $(or $(FIRST),0) --seed $(or $(SEED),1) $(RELEASE)/satchel
+	PYTHONPATH=Tests/System python3 -B -m storm --count $(or $(COUNT),100000) --first $(or $(FIRST),0) --seed $(or $(SEED),1) $(RELEASE)/satchel
 
 # make soak MINUTES=5 SEED=7
 .PHONY: soak
 soak: release ## Serve mixed work for 45 minutes while one thing after the other breaks: all stays flat, and all ends once.
-	./Tests/soak.sh --minutes $(or $(MINUTES),45) --seed $(or $(SEED),1) $(if $(PLOT),--plot $(PLOT)) $(RELEASE)/satchel
+	./Tests/System/soak.sh --minutes $(or $(MINUTES),45) --seed $(or $(SEED),1) $(if $(PLOT),--plot $(PLOT)) $(RELEASE)/satchel
 
 .PHONY: sbom
 sbom: release ## Write .build/satchel.cdx.json, which says what the programs link, as CycloneDX.

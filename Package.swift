@@ -5,7 +5,7 @@ let optimised: [SwiftSetting] = [.unsafeFlags(["-O"], .when(configuration: .debu
 
 /// What the targets of the fuzzers use as a whole.
 let fuzzed: [Target.Dependency] = [
-    "Attachments", "GIF", "StillCodecs", "ClipCodecs", "CFFmpeg", "CSandbox", "Confinement", "Payloads",
+    "SatchelCore", "GIF", "StillCodecs", "ClipCodecs", "CFFmpeg", "CSandbox", "Confinement", "Payloads",
     .product(name: "HTTPTypes", package: "swift-http-types"),
     .product(name: "NIOCore", package: "swift-nio"),
     .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -32,19 +32,19 @@ var targets: [Target] = [
     .target(name: "CAssets"),
 
     // Values that every side shares.
-    .target(name: "Attachments"),
+    .target(name: "SatchelCore"),
 
     // The confined side. Loops over pixels and samples: optimised in debug builds too, where they would take fifty times
     // as long.
     .target(name: "GIF", dependencies: ["CScaling"], swiftSettings: optimised),
     .target(
-        name: "StillCodecs", dependencies: ["Attachments", "GIF", "CVips", "CJPEG", "CScaling", "CMagic"],
+        name: "StillCodecs", dependencies: ["SatchelCore", "GIF", "CVips", "CJPEG", "CScaling", "CMagic"],
         swiftSettings: optimised),
     .target(
-        name: "ClipCodecs", dependencies: ["Attachments", "GIF", "StillCodecs", "CFFmpeg", "CHEIF", "CJXL"],
+        name: "ClipCodecs", dependencies: ["SatchelCore", "GIF", "StillCodecs", "CFFmpeg", "CHEIF", "CJXL"],
         swiftSettings: optimised),
-    .target(name: "Confinement", dependencies: ["Attachments", "CSandbox"]),
-    .target(name: "MediaCodec", dependencies: ["Attachments", "StillCodecs", "Confinement"]),
+    .target(name: "Confinement", dependencies: ["SatchelCore", "CSandbox"]),
+    .target(name: "MediaCodec", dependencies: ["SatchelCore", "StillCodecs", "Confinement"]),
     .executableTarget(name: "satchel-stills", dependencies: ["StillCodecs", "MediaCodec"]),
     .executableTarget(name: "satchel-codec", dependencies: ["StillCodecs", "ClipCodecs", "MediaCodec"]),
 
@@ -52,13 +52,13 @@ var targets: [Target] = [
     .target(
         name: "Platform",
         dependencies: [
-            "Attachments", .product(name: "Metrics", package: "swift-metrics"),
+            "SatchelCore", .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "SystemPackage", package: "swift-system"),
         ]),
     .target(
         name: "Ingest",
         dependencies: [
-            "Attachments", "Platform", "CSandbox",
+            "SatchelCore", "Platform", "CSandbox",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -68,11 +68,11 @@ var targets: [Target] = [
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "CryptoExtras", package: "swift-crypto"),
         ]),
-    .target(name: "CodecPool", dependencies: ["Attachments", "Platform", "CSandbox"]),
+    .target(name: "CodecPool", dependencies: ["SatchelCore", "Platform", "CSandbox"]),
     .target(
         name: "Jobs",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool",
+            "SatchelCore", "Platform", "Ingest", "CodecPool",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -82,7 +82,7 @@ var targets: [Target] = [
     .target(
         name: "Stores",
         dependencies: [
-            "Attachments", "Platform", "Postgres", "CSandbox",
+            "SatchelCore", "Platform", "Postgres", "CSandbox",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "HashTreeCollections", package: "swift-collections"),
@@ -91,7 +91,7 @@ var targets: [Target] = [
     .target(
         name: "S3",
         dependencies: [
-            "Attachments", "Platform", "CSandbox",
+            "SatchelCore", "Platform", "CSandbox",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
@@ -100,7 +100,7 @@ var targets: [Target] = [
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
-    .target(name: "Payloads", dependencies: ["Attachments"]),
+    .target(name: "Payloads", dependencies: ["SatchelCore"]),
     .target(
         name: "HTTPServer",
         dependencies: [
@@ -121,7 +121,7 @@ var targets: [Target] = [
     .target(
         name: "API",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Payloads", "HTTPServer", "CAssets",
+            "SatchelCore", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Payloads", "HTTPServer", "CAssets",
             .product(name: "Hummingbird", package: "hummingbird"),
             .product(name: "HummingbirdCore", package: "hummingbird"),
             .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -141,7 +141,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "satchel",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Payloads", "API", "HTTPServer",
+            "SatchelCore", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Payloads", "API", "HTTPServer",
             "CSandbox",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -165,7 +165,7 @@ var targets: [Target] = [
 
     // Tests, one target per seam; the fault codec takes the codec's place and misbehaves on command, the fetch probe
     // runs the fetcher inside a network namespace.
-    .target(name: "TestSupport", dependencies: ["Attachments"], path: "Tests/Support", exclude: ["engines.py", "s3"]),
+    .target(name: "TestSupport", dependencies: ["SatchelCore"]),
     // The origin and the service that tests talk to; apart, so that the codec side's tests build without NIO.
     .target(
         name: "ServiceTestSupport",
@@ -174,46 +174,45 @@ var targets: [Target] = [
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        ],
-        path: "Tests/ServiceTestSupport"),
+        ]),
     // PostgreSQL's server, as tests start it.
     .target(
-        name: "PostgresTestSupport", dependencies: ["CPostgres", "TestSupport"], path: "Tests/PostgresTestSupport"),
-    .target(name: "FaultInjection", path: "Tests/FaultInjection"),
+        name: "PostgresTestSupport", dependencies: ["CPostgres", "TestSupport"]),
+    .target(name: "FaultInjection"),
     .executableTarget(
-        name: "fault-codec", dependencies: ["Attachments", "Confinement", "FaultInjection"], path: "Tests/fault-codec"),
-    .executableTarget(name: "pool-driver", dependencies: ["Attachments", "CodecPool"], path: "Tests/pool-driver"),
-    .testTarget(name: "AttachmentsTests", dependencies: ["Attachments", "TestSupport"]),
+        name: "fault-codec", dependencies: ["SatchelCore", "Confinement", "FaultInjection"]),
+    .executableTarget(name: "pool-driver", dependencies: ["SatchelCore", "CodecPool"]),
+    .testTarget(name: "SatchelCoreTests", dependencies: ["SatchelCore", "TestSupport"]),
     .testTarget(
         name: "PlatformTests",
         dependencies: [
-            "Attachments", "Platform", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
+            "SatchelCore", "Platform", "TestSupport", .product(name: "SystemPackage", package: "swift-system"),
         ]),
     .testTarget(name: "GIFTests", dependencies: ["GIF", "TestSupport"]),
     .target(
         name: "HuffmanFuzz", dependencies: ["CJPEG"], path: "Tests/Fuzz/huffman",
-        exclude: ["corpus", "markers.dict", "picture.py"], cSettings: [.headerSearchPath("../../../Sources/CJPEG")]),
+        exclude: ["corpus", "markers.dict", "picture.py"],
+        cSettings: [.headerSearchPath("../../../Sources/Codec/CJPEG")]),
     .testTarget(
         name: "CodecsTests",
-        dependencies: ["Attachments", "StillCodecs", "ClipCodecs", "CJPEG", "GIF", "HuffmanFuzz", "TestSupport"]),
+        dependencies: ["SatchelCore", "StillCodecs", "ClipCodecs", "CJPEG", "GIF", "HuffmanFuzz", "TestSupport"]),
     .testTarget(
         name: "CodecPoolTests",
         dependencies: [
-            "Attachments", "CodecPool", "CSandbox", "FaultInjection", "TestSupport", "fault-codec", "pool-driver",
+            "SatchelCore", "CodecPool", "CSandbox", "FaultInjection", "TestSupport", "fault-codec", "pool-driver",
             "satchel-codec", "satchel-stills",
         ]),
     .executableTarget(
         name: "fetch-probe",
         dependencies: [
-            "Attachments", "Ingest", "Stores",
+            "SatchelCore", "Ingest", "Stores",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
-        ],
-        path: "Tests/fetch-probe"),
+        ]),
     .testTarget(
         name: "IngestTests",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "TestSupport", "ServiceTestSupport", "fetch-probe",
+            "SatchelCore", "Platform", "Ingest", "TestSupport", "ServiceTestSupport", "fetch-probe",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -223,7 +222,7 @@ var targets: [Target] = [
     .testTarget(
         name: "StoresTests",
         dependencies: [
-            "Attachments", "Platform", "Postgres", "Stores", "S3", "TestSupport", "PostgresTestSupport",
+            "SatchelCore", "Platform", "Postgres", "Stores", "S3", "TestSupport", "PostgresTestSupport",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -232,7 +231,7 @@ var targets: [Target] = [
     .testTarget(
         name: "S3Tests",
         dependencies: [
-            "Attachments", "S3", "TestSupport", "ServiceTestSupport",
+            "SatchelCore", "S3", "TestSupport", "ServiceTestSupport",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -241,14 +240,14 @@ var targets: [Target] = [
             .product(name: "Crypto", package: "swift-crypto"),
         ]),
     // Follows the program's calls from outside, to kill it at one of them or to write them all down.
-    .executableTarget(name: "kernel-calls", path: "Tests/kernel-calls"),
+    .executableTarget(name: "kernel-calls"),
     // Runs the program where the kernel refuses calls that not every file system has.
     .executableTarget(
-        name: "refuse-calls", path: "Tests/refuse-calls", linkerSettings: [.linkedLibrary("seccomp")]),
+        name: "refuse-calls", linkerSettings: [.linkedLibrary("seccomp")]),
     .testTarget(
         name: "DurabilityTests",
         dependencies: [
-            "Attachments", "Stores", "TestSupport", "ServiceTestSupport", "satchel", "fault-codec", "fetch-probe",
+            "SatchelCore", "Stores", "TestSupport", "ServiceTestSupport", "satchel", "fault-codec", "fetch-probe",
             "kernel-calls",
         ]),
     .testTarget(
@@ -265,11 +264,11 @@ var targets: [Target] = [
             .product(name: "Logging", package: "swift-log"),
             .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         ]),
-    .testTarget(name: "PayloadsTests", dependencies: ["Attachments", "Payloads", "TestSupport"]),
+    .testTarget(name: "PayloadsTests", dependencies: ["SatchelCore", "Payloads", "TestSupport"]),
     .testTarget(
         name: "APITests",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Payloads", "API", "HTTPServer",
+            "SatchelCore", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Payloads", "API", "HTTPServer",
             "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel-codec", "satchel-stills",
             "fault-codec",
             .product(name: "NIOCore", package: "swift-nio"),
@@ -281,7 +280,7 @@ var targets: [Target] = [
     .testTarget(
         name: "JobsTests",
         dependencies: [
-            "Attachments", "Platform", "Ingest", "CodecPool", "Jobs", "Postgres", "Stores", "TestSupport",
+            "SatchelCore", "Platform", "Ingest", "CodecPool", "Jobs", "Postgres", "Stores", "TestSupport",
             "PostgresTestSupport", "ServiceTestSupport", "satchel-codec", "satchel-stills", "fault-codec",
         ]),
     .testTarget(
@@ -294,20 +293,20 @@ var targets: [Target] = [
     .testTarget(
         name: "SatchelClientTests",
         dependencies: [
-            "Attachments", "SatchelClient", "TestSupport", "ServiceTestSupport", "satchel", "satchel-codec",
+            "SatchelCore", "SatchelClient", "TestSupport", "ServiceTestSupport", "satchel", "satchel-codec",
             "satchel-stills",
         ]),
     .testTarget(
         name: "ServeTests",
         dependencies: [
-            "Attachments", "S3", "Stores", "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel",
+            "SatchelCore", "S3", "Stores", "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel",
             "satchel-codec", "satchel-stills",
             "fault-codec",
         ]),
     .testTarget(
         name: "SatchelTests",
         dependencies: [
-            "Attachments", "Ingest", "CodecPool", "Jobs", "Stores", "TestSupport", "satchel", "satchel-codec",
+            "SatchelCore", "Ingest", "CodecPool", "Jobs", "Stores", "TestSupport", "satchel", "satchel-codec",
             "satchel-stills",
             "fault-codec", "refuse-calls",
         ]),
@@ -321,7 +320,7 @@ if Context.environment["SATCHEL_BENCHMARKS"] != nil {
         .executableTarget(
             name: "inner-bench",
             dependencies: [
-                "Attachments", "StillCodecs", "ClipCodecs", "S3", "Stores", "CCallgrind",
+                "SatchelCore", "StillCodecs", "ClipCodecs", "S3", "Stores", "CCallgrind",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -332,16 +331,16 @@ if Context.environment["SATCHEL_BENCHMARKS"] != nil {
 // reads foreign bytes alone, so that it builds in a minute or two under a sanitizer.
 if Context.environment["SATCHEL_FUZZ"] != nil {
     let parts: [Target] = [
-        .target(name: "Platform", dependencies: ["Attachments"], sources: ["String+Sanitized.swift"]),
+        .target(name: "Platform", dependencies: ["SatchelCore"], sources: ["String+Sanitized.swift"]),
         .target(
-            name: "CodecPool", dependencies: ["Attachments", "Platform"], sources: ["CodecMessage+Validation.swift"]),
+            name: "CodecPool", dependencies: ["SatchelCore", "Platform"], sources: ["CodecMessage+Validation.swift"]),
         .target(
-            name: "Ingest", dependencies: ["Attachments"],
+            name: "Ingest", dependencies: ["SatchelCore"],
             sources: [
                 "FetchURL.swift", "FetchAllowance.swift", "FetchGuard.swift", "IPAddress.swift",
                 "SpecialAddresses.swift",
             ].map { "Fetching/\($0)" }),
-        .target(name: "Stores", dependencies: ["Attachments"], sources: ["Tokens/TokenFormat.swift"]),
+        .target(name: "Stores", dependencies: ["SatchelCore"], sources: ["Tokens/TokenFormat.swift"]),
         .target(
             name: "HTTPServer",
             dependencies: [
@@ -362,7 +361,7 @@ if Context.environment["SATCHEL_FUZZ"] != nil {
                 "Reading/HeaderParameters.swift", "Reading/MultipartParser.swift", "Uploads/StructuredField.swift",
             ]),
         .target(
-            name: "satchel", dependencies: ["Attachments", .product(name: "Yams", package: "Yams")],
+            name: "satchel", dependencies: ["SatchelCore", .product(name: "Yams", package: "Yams")],
             sources: [
                 "Configuration/PlainValue+YAML.swift", "Configuration/YAMLFault.swift", "Output/Quantity.swift",
                 "Profiles/ProfileFile.swift", "Profiles/ProfileReader.swift",
@@ -429,6 +428,36 @@ if let roots = Context.environment["SATCHEL_TARGETS"] {
         guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
         return !packages.contains { location.hasSuffix("/\($0)") }
     }
+}
+
+// MARK: The tree
+
+/// Which folder each target is in: `Codec` is the side that reads hostile bytes, in processes of its own.
+let folders: [String: [String]] = [
+    "Sources/Shared": ["SatchelCore", "CSandbox"],
+    "Sources/Codec": [
+        "CVips", "CMagic", "CFFmpeg", "CHEIF", "CJXL", "CJPEG", "CScaling", "GIF", "StillCodecs", "ClipCodecs",
+        "Confinement", "MediaCodec", "satchel-codec", "satchel-stills",
+    ],
+    "Sources/Service": [
+        "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Postgres", "CPostgres", "Payloads", "HTTPServer",
+        "API", "CAssets", "satchel",
+    ],
+    "Sources/Client": ["SatchelClient"],
+    "Tests/Shared": ["SatchelCoreTests"],
+    "Tests/Codec": ["GIFTests", "CodecsTests"],
+    "Tests/Service": [
+        "PlatformTests", "IngestTests", "CodecPoolTests", "JobsTests", "StoresTests", "S3Tests", "PostgresTests",
+        "PayloadsTests", "HTTPServerTests", "APITests", "SatchelTests", "ServeTests", "DurabilityTests",
+    ],
+    "Tests/Client": ["SatchelClientTests"],
+    "Tests/Support": [
+        "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "FaultInjection", "fault-codec", "fetch-probe",
+        "pool-driver", "kernel-calls", "refuse-calls",
+    ],
+]
+for (folder, names) in folders {
+    for target in targets where names.contains(target.name) { target.path = "\(folder)/\(target.name)" }
 }
 
 // MARK: House rules

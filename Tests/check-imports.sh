@@ -34,38 +34,38 @@ allow() { # target, names
     shift
     pattern=$(echo "$@" | tr ' ' '|')
     # The word "import" with its modifiers, then the module; the platform's own modules are free.
-    found=$(grep -rnhE '^ *(@[a-zA-Z()_]+ )*((public|package|internal|private|fileprivate) )?import ' "$root/Sources/$target" --include='*.swift' |
+    found=$(grep -rnhE '^ *(@[a-zA-Z()_]+ )*((public|package|internal|private|fileprivate) )?import ' "$root"/Sources/*/"$target" --include='*.swift' |
         sed -E 's/^([0-9]+):.*import (struct |class |enum |func |protocol )?([A-Za-z_0-9]+).*/\3/' | sort -u |
         grep -vE "^(Glibc|Dispatch|Synchronization|FoundationEssentials|$pattern)\$" || true)
     if [ -n "$found" ]; then
-        echo "Sources/$target imports what it must not: $(echo "$found" | tr "\n" " ")" >&2
+        echo "$target imports what it must not: $(echo "$found" | tr "\n" " ")" >&2
         status=1
     fi
 }
-allow Attachments FoundationEssentials
+allow SatchelCore FoundationEssentials
 allow GIF CScaling
-allow StillCodecs Attachments GIF CVips CJPEG CScaling CMagic
-allow ClipCodecs Attachments GIF StillCodecs CFFmpeg CHEIF CJXL
-allow MediaCodec Attachments StillCodecs Confinement
-allow Confinement Attachments CSandbox
+allow StillCodecs SatchelCore GIF CVips CJPEG CScaling CMagic
+allow ClipCodecs SatchelCore GIF StillCodecs CFFmpeg CHEIF CJXL
+allow MediaCodec SatchelCore StillCodecs Confinement
+allow Confinement SatchelCore CSandbox
 allow satchel-codec StillCodecs ClipCodecs MediaCodec
 allow satchel-stills StillCodecs MediaCodec
-allow Platform Attachments Metrics SystemPackage
-allow Ingest Attachments Platform SystemPackage CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto \
+allow Platform SatchelCore Metrics SystemPackage
+allow Ingest SatchelCore Platform SystemPackage CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto \
     CryptoExtras
-allow CodecPool Attachments Platform CSandbox
-allow Jobs Attachments Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
+allow CodecPool SatchelCore Platform CSandbox
+allow Jobs SatchelCore Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Postgres CPostgres
-allow Stores Attachments Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
-allow S3 Attachments Platform CSandbox SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
-allow Payloads Attachments
+allow Stores SatchelCore Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
+allow S3 SatchelCore Platform CSandbox SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
+allow Payloads SatchelCore
 allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOExtras NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
     NIOCertificateReloading SwiftASN1 Logging ServiceLifecycle
-allow API Attachments CAssets Platform Ingest CodecPool Jobs Stores Payloads HTTPServer Hummingbird HummingbirdCore HTTPTypes NIOCore \
+allow API SatchelCore CAssets Platform Ingest CodecPool Jobs Stores Payloads HTTPServer Hummingbird HummingbirdCore HTTPTypes NIOCore \
     NIOPosix NIOHTTP1 Crypto Logging Metrics CoreMetrics ServiceLifecycle
 # What is Apple's alone behind `#if canImport`: the same library serves the phone. swift-crypto is CryptoKit there.
 allow SatchelClient CoreGraphics Crypto CryptoExtras Foundation FoundationNetworking UIKit UserNotifications UserNotificationsUI
-allow satchel Foundation SystemPackage Attachments Platform Ingest CodecPool Jobs Stores S3 Payloads API HTTPServer CSandbox AsyncHTTPClient NIOCore \
+allow satchel Foundation SystemPackage SatchelCore Platform Ingest CodecPool Jobs Stores S3 Payloads API HTTPServer CSandbox AsyncHTTPClient NIOCore \
     NIOHTTP1 NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 
 # The codecs link what they call, as any program does: nothing is opened by its name but libvips' modules, in one place, and no
@@ -73,7 +73,7 @@ allow satchel Foundation SystemPackage Attachments Platform Ingest CodecPool Job
 found=$(cd "$root/Sources" && {
     find . -name '*.[sS]'
     grep -rnE '\b(dlopen|dlmopen|dlsym|g_module_open)\b|/proc/self/maps|\basm\b|__asm__' . --include='*.swift' --include='*.[ch]' |
-        grep -vE '^\./CVips/shim\.h:[0-9]+:.*(__asm__\("dladdr"\);|g_module_open\(path, G_MODULE_BIND_LAZY\);)$' || true
+        grep -vE '^\./Codec/CVips/shim\.h:[0-9]+:.*(__asm__\("dladdr"\);|g_module_open\(path, G_MODULE_BIND_LAZY\);)$' || true
 })
 if [ -n "$found" ]; then
     echo "Sources has what opens libraries by their names, or assembly:" >&2

@@ -5,9 +5,9 @@
 #
 # A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
 # (the service held to it), `benchmarks` (their own tests), `huffman` (its fuzzer, for 15 seconds), `storm` (changed samples:
-# Tests/storm), `soak` (its judge alone: `make soak` runs it), `supply` (the locks, the list in
+# Tests/System/storm), `soak` (its judge alone: `make soak` runs it), `supply` (the locks, the list in
 # SECURITY.md, the SBOM), `demo-scaled` (what `make demo-scaled` shows, with all samples), `history` (nodes, clients and what
-# breaks: Tests/history.sh), or a set
+# breaks: Tests/System/history.sh), or a set
 # of these: `test` is what a contributor runs, `check` what takes longer. Both, where none is named.
 #
 # Each part has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
@@ -47,7 +47,7 @@ parts=""
 for part in "$@"; do
     case "$part" in
         test)
-            parts="$parts AttachmentsTests PlatformTests PayloadsTests CodecsTests PostgresTests StoresTests S3Tests IngestTests
+            parts="$parts SatchelCoreTests PlatformTests PayloadsTests CodecsTests PostgresTests StoresTests S3Tests IngestTests
                 CodecPoolTests
                 JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
             ;;
@@ -130,15 +130,15 @@ for name in $parts; do
             [ $sweeps = sampled ] || minutes=30
             run "$name" $minutes ./Tests/codecs.sh "$build"
             ;;
-        openapi-client) run "$name" 5 ./Tests/openapi-client.sh .build/debug ;;
+        openapi-client) run "$name" 5 ./Tests/System/openapi-client.sh .build/debug ;;
         benchmarks) run "$name" 10 make bench-test ;;
-        history) run "$name" 15 ./Tests/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
+        history) run "$name" 15 ./Tests/System/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
         demo-scaled) run "$name" 5 python3 -B Media/demo-scaled.py .build/debug/satchel ;;
-        schemathesis) run "$name" 15 ./Tests/schemathesis.sh .build/debug ;;
-        deployment) run "$name" 5 ./Tests/deployment.sh .build/debug ;;
+        schemathesis) run "$name" 15 ./Tests/System/schemathesis.sh .build/debug ;;
+        deployment) run "$name" 5 ./Tests/System/deployment.sh .build/debug ;;
         huffman) run "$name" 5 ./Tests/Fuzz/fuzz.sh --seconds 15 huffman ;;
-        storm) run "$name" 10 ./Tests/storm.sh .build/debug/satchel ;;
-        soak) run "$name" 5 env PYTHONPATH=Tests python3 -B -m unittest -q soak.tests.test_judge ;;
+        storm) run "$name" 10 ./Tests/System/storm.sh .build/debug/satchel ;;
+        soak) run "$name" 5 env PYTHONPATH=Tests/System python3 -B -m unittest -q soak.tests.test_judge ;;
         supply) run "$name" 5 ./Tests/supply.sh .build/debug ;;
         SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$samples" --no-parallel ;;
         ServeTests+SatchelClientTests)

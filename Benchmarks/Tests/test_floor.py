@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench import floor
 
-_SOURCES = Path(__file__).resolve().parents[2] / "Sources/Stores/PostgreSQL"
+_SOURCES = Path(__file__).resolve().parents[2] / "Sources/Service/Stores/PostgreSQL"
 
 # Of each statement what decides its cost.
 _SHARED = (

@@ -1,4 +1,4 @@
-import Attachments
+import SatchelCore
 import Glibc
 import S3
 import Stores

@@ -1,4 +1,4 @@
-import Attachments
+import SatchelCore
 import Stores
 
 /// What the records do for each job and each access.

@@ -1,4 +1,4 @@
-import Attachments
+import SatchelCore
 import ClipCodecs
 import Glibc
 import StillCodecs

@@ -190,7 +190,7 @@ def check_files(root_directory, image):
         expect("/package/ffmpeg/" in file.read(), "the image says where the sources of FFmpeg are")
     listing = subprocess.run(
         ["tar", "--list", "--file", f"{sources}/satchel-sources.tar.gz"], check=True, capture_output=True, text=True).stdout
-    expect("Sources/StillCodecs/Codec.swift\n" in listing, "the image holds Satchel's sources")
+    expect("Sources/Codec/StillCodecs/Codec.swift\n" in listing, "the image holds Satchel's sources")
     build = subprocess.run(
         ["make", "--dry-run", "release-programs"], cwd=f"{KEEP}/context", check=False, capture_output=True, text=True)
     expect("--product satchel\n" in build.stdout, "what an engine is sent has what the build stage runs", build.stderr)

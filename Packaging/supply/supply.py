@@ -202,7 +202,7 @@ def sbom(programs):
             {"type": "file", "bom-ref": f"swift-runtime:{os.path.basename(file)}", "name": os.path.basename(file)}
             for file in sorted(rest)],
     })
-    version = re.search(r'static let current = "([^"]*)"', (ROOT / "Sources/satchel/Satchel.swift").read_text("utf-8"))[1]
+    version = re.search(r'static let current = "([^"]*)"', (ROOT / "Sources/Service/satchel/Satchel.swift").read_text("utf-8"))[1]
     own = {
         "type": "application", "bom-ref": f"pkg:generic/satchel@{version}", "name": "satchel", "version": version,
         "licenses": [{"expression": "Apache-2.0"}], "purl": f"pkg:generic/satchel@{version}",

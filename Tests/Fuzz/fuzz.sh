@@ -26,7 +26,7 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 huffman() {
     clang -g -O1 -fuse-ld=lld -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
         -ISources/CJPEG -ISources/CJPEG/include -ITests/Fuzz/huffman/include \
-        Sources/CJPEG/*.c Tests/Fuzz/huffman/huffman.c -ljpeg -lm -o "$fuzz/bin/huffman"
+        Sources/Codec/CJPEG/*.c Tests/Fuzz/huffman/huffman.c -ljpeg -lm -o "$fuzz/bin/huffman"
 }
 
 # Everything else is one program, which goes by its name.

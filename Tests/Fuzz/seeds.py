@@ -196,7 +196,7 @@ def texts(program):
         json.dumps(message).encode() for message in (
             {"finished": {"_0": finished}}, {"beyond_decoder_set": {}}, {"refused": {"id": 1, "reason": "r"}},
             {"ended": {"id": 1, "_1": {"signal": 9, "cpu_seconds": 0.5, "peak_memory": 5}}})]
-    description = json.loads((ROOT / "Sources/API/Description/openapi.json").read_text())
+    description = json.loads((ROOT / "Sources/Service/API/Description/openapi.json").read_text())
     examples = []
 
     def collect(value):
@@ -222,7 +222,7 @@ def texts(program):
     yield "http", [bytes([size]) + r.encode("latin-1") for size in (0, 1, 30) for r in REQUESTS]
     yield "headers", [h.encode() for h in HEADERS]
     yield "tokens", [bytes(range(n, n + 48)) for n in (0, 100)] + [b"satg_" + b"0" * 71, b"satk_" + b"z" * 71]
-    lines = (ROOT / "Tests/IngestTests/Fetching/HostileURLs.txt").read_text().splitlines()
+    lines = (ROOT / "Tests/Service/IngestTests/Fetching/HostileURLs.txt").read_text().splitlines()
     hostile = [line.split("\t")[1] for line in lines if "\t" in line and not line.startswith("#")]
     hostile = [re.sub(r"\\u\{([0-9a-fA-F]+)\}", lambda m: chr(int(m[1], 16)), url) for url in hostile]
     yield "urls", [url.encode("utf-8", "replace") for url in hostile[::4]] + [
@@ -230,7 +230,7 @@ def texts(program):
             "../x", "//b.example:81/y", "?q", "#f", "http://[::1]/", "10.0.0.0/8", "[fd00::/8]:80", "b.example:80", "a/./b/..")]
     yield "addresses", [bytes([3, 0, 8, 8, 8, 8, 1]) + bytes.fromhex("20014860486000000000000000008888") + bytes([0, 10, 0, 0, 1]),
                         bytes([1, 1]) + bytes.fromhex("0064ff9b00000000000000000a000001")]
-    stored = (ROOT / "Tests/profiles/0.1.0.jsonl").read_bytes().splitlines()
+    stored = (ROOT / "Tests/Support/profiles/0.1.0.jsonl").read_bytes().splitlines()
     yield "profiles", [json.dumps(json.loads(line).get("profile", json.loads(line))).encode() for line in stored[:12]] + [
         y.encode() for y in YAML]
 

@@ -1,4 +1,4 @@
-import Attachments
+import SatchelCore
 import CSandbox
 import GIF
 import Glibc

@@ -1,4 +1,4 @@
-import Attachments
+import SatchelCore
 import NIOCore
 
 @testable import API

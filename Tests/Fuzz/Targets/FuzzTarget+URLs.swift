@@ -1,4 +1,4 @@
-import Attachments
+import SatchelCore
 
 @testable import Ingest
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes Sources/CJPEG/picture.h: a JPEG that needs all of a decoder of Huffman codes, in a few hundred bytes.
+"""Writes Sources/Codec/CJPEG/picture.h: a JPEG that needs all of a decoder of Huffman codes, in a few hundred bytes.
 
 Codes of 2 to 16 bits, runs over 16 zeros, values of 1 to 10 bits, blocks with and without an end, bytes of 255, halved
 colours with tables of their own, and restarts.

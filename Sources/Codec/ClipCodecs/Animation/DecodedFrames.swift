@@ -1,0 +1,70 @@
+import SatchelCore
+import GIF
+import StillCodecs
+
+/// The frames of an animation that FFmpeg decodes whole, one after the other.
+final class DecodedFrames: FrameSource {
+    private let size: PixelSize
+    private let defects: FrameDefects
+    private let decode: (Int) throws(AttachmentError) -> [UInt8]?
+    private var position = 0
+    let palette: [UInt32] = []
+
+    /// - Parameter decode: The pixels of a frame, RGBA or RGB; nil where it can't be decoded.
+    init(
+        of facts: AnimationFacts, counting defects: FrameDefects,
+        decode: @escaping (Int) throws(AttachmentError) -> [UInt8]?
+    ) {
+        size = facts.size
+        self.defects = defects
+        self.decode = decode
+    }
+
+    func show(on canvas: inout Canvas) throws(AttachmentError) {
+        try WorkTime.check()
+        let pixels = try decode(position)
+        position += 1
+        guard let pixels else {
+            guard position > 1 else { throw .corrupt(reason: "its first frame can't be decoded") }
+            return try defects.count(
+                rows: (size.height, size.height),
+                because: "they can't be decoded, and what came before stays in their place")
+        }
+        defects.countWhole()
+        canvas.replace(with: pixels, channels: pixels.count / max(1, size.width * size.height))
+    }
+}
+
+/// An APNG, read through its descriptor; FFmpeg composes its frames.
+struct APNGSource: AnimationReader {
+    var descriptor: Int32
+    var limits: Limits
+    /// The places of frames that are not to be decoded.
+    var damaged: Set<Int>
+
+    func frames(of facts: AnimationFacts, counting defects: FrameDefects) throws(AttachmentError) -> any FrameSource {
+        guard let reader = try FrameReader.open(descriptor, format: .apng, limits: limits) else {
+            throw .corrupt(reason: "its APNG header cannot be read")
+        }
+        return DecodedFrames(of: facts, counting: defects) { [damaged] position throws(AttachmentError) in
+            try reader.step(skipping: damaged.contains(position))
+        }
+    }
+}
+
+/// The tracks of an AVIF or HEIF, read through its descriptor.
+struct SequenceSource: AnimationReader {
+    var descriptor: Int32
+    var limits: Limits
+    var tracks: PictureTracks
+
+    func frames(of facts: AnimationFacts, counting defects: FrameDefects) throws(AttachmentError) -> any FrameSource {
+        guard let reader = try SequenceReader.open(descriptor, tracks: tracks, limits: limits),
+            reader.moments.count == facts.frames, reader.size == facts.size
+        else { throw .corrupt(reason: "its tracks cannot be read") }
+        return DecodedFrames(of: facts, counting: defects) { position throws(AttachmentError) in
+            guard position < reader.moments.count else { throw .corrupt(reason: "it has fewer frames than it says") }
+            return try reader.picture(at: position)
+        }
+    }
+}

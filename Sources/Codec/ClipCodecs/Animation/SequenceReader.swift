@@ -1,0 +1,266 @@
+import SatchelCore
+import CFFmpeg
+import StillCodecs
+
+/// Decodes the pictures of an AVIF or HEIF sequence from its tracks, with their alpha, by FFmpeg.
+final class SequenceReader {
+    /// When a picture is shown, in the track's ticks.
+    struct Moment: Hashable, Sendable {
+        var time: Int64
+        var duration: Int64
+    }
+
+    let codec: String
+    /// Upright.
+    let size: PixelSize
+    /// Of the whole pictures, in the order they are shown.
+    let moments: [Moment]
+    private let timeBase: TimeBase
+    private let isPremultiplied: Bool
+    private let demuxer: Demuxer
+    private let colour: TrackDecoder
+    private let alpha: TrackDecoder?
+    private let packet: Packet
+    /// Decoded, and later than what was asked for.
+    private var ahead: TrackDecoder.Picture?
+    /// Planes of alpha, in order.
+    private var planes: [TrackDecoder.Picture] = []
+    private var isDrained = false
+
+    /// The decoders of two tracks hand out their pictures with less delay between them.
+    private static let mostPlanes = 24
+
+    /// Opens the tracks, and checks limits; decodes no more than FFmpeg needs for what the header leaves open.
+    ///
+    /// - Returns: Nil where FFmpeg finds no track of a coding that is taken.
+    static func open(
+        _ descriptor: Int32, tracks: PictureTracks, limits: Limits
+    ) throws(AttachmentError) -> SequenceReader? {
+        let bytes = try fileBytes(descriptor)
+        FFmpegLibraries.clearLog()
+        return try refusing("reading its tracks") { () throws(FFmpegFailure) -> SequenceReader? in
+            // What an edit list repeats is played, not stored.
+            let name = ContainerFormat.movie.demuxer
+            let opened = try Demuxer.open(
+                descriptor, bytes: bytes, formats: [name], forced: name, settings: ["ignore_editlist": "1"])
+            guard let demuxer = opened else { return nil }
+            try demuxer.probeStreams(maximumPixels: limits.framePixels, atMost: limits.streams)
+            guard let index = Self.stream(of: tracks.colour, in: demuxer), let stream = unsafe demuxer.stream(index),
+                let parameters = unsafe stream.pointee.codecpar,
+                unsafe Decoders.decoder(for: parameters.pointee.codec_id) != nil
+            else { return nil }
+            let codec = unsafe String(cString: avcodec_get_name(parameters.pointee.codec_id))
+            guard let picture = unsafe PictureFacts(stream, name: codec, index: index, in: demuxer) else { return nil }
+            let colour = try unsafe TrackDecoder(stream, picture, isAlpha: false, maximumPixels: limits.framePixels)
+            var alpha: TrackDecoder?
+            if let track = tracks.alpha, let index = Self.stream(of: track, in: demuxer),
+                let stream = unsafe demuxer.stream(index)
+            {
+                var plane = picture
+                plane.stream = index
+                alpha = try unsafe TrackDecoder(stream, plane, isAlpha: true, maximumPixels: limits.framePixels)
+            }
+            for other in 0..<demuxer.streamCount where other != colour.stream && other != alpha?.stream {
+                if let stream = unsafe demuxer.stream(other) { unsafe stream.pointee.discard = AVDISCARD_ALL }
+            }
+            let count = Self.entries(of: index, in: demuxer)
+            do throws(AttachmentError) {
+                try AnimationFacts.check(frames: count, size: picture.coded, limits: limits)
+            } catch {
+                throw FFmpegFailure(refusal: error)
+            }
+            let moments = try Self.moments(of: index, atMost: count, in: demuxer)
+            guard demuxer.rewind() else { throw FFmpegFailure(satchel_averror_invaliddata) }
+            return SequenceReader(
+                codec: codec, picture: picture, moments: moments, isPremultiplied: tracks.isPremultiplied,
+                demuxer: demuxer, colour: colour, alpha: alpha, packet: try Packet())
+        }
+    }
+
+    private init(
+        codec: String, picture: PictureFacts, moments: [Moment], isPremultiplied: Bool, demuxer: consuming Demuxer,
+        colour: TrackDecoder, alpha: TrackDecoder?, packet: consuming Packet
+    ) {
+        self.codec = codec
+        size = picture.upright
+        timeBase = picture.timeBase
+        self.moments = moments
+        self.isPremultiplied = isPremultiplied
+        self.demuxer = demuxer
+        self.colour = colour
+        self.alpha = alpha
+        self.packet = packet
+    }
+
+    /// Items may be streams as well, and have numbers of their own.
+    private static func stream(of track: PictureTracks.Track, in demuxer: borrowing Demuxer) -> Int? {
+        var found: Int?
+        for index in 0..<demuxer.streamCount {
+            guard let stream = unsafe demuxer.stream(index), unsafe Int(stream.pointee.id) == track.id else { continue }
+            if let other = found, entries(of: other, in: demuxer) >= entries(of: index, in: demuxer) { continue }
+            found = index
+        }
+        return found
+    }
+
+    private static func entries(of index: Int, in demuxer: borrowing Demuxer) -> Int {
+        guard let stream = unsafe demuxer.stream(index) else { return 0 }
+        return unsafe Int(avformat_index_get_entries_count(stream))
+    }
+
+    private static func moments(
+        of stream: Int, atMost count: Int, in demuxer: borrowing Demuxer
+    ) throws(FFmpegFailure) -> [Moment] {
+        let packet = try Packet()
+        var moments: [Moment] = []
+        while moments.count < count, try demuxer.read(packet) {
+            guard packet.stream == stream, let time = packet.pts ?? packet.dts else { continue }
+            // The file ends within it.
+            if packet.isCorrupt { break }
+            moments.append(Moment(time: time, duration: packet.duration))
+        }
+        moments.sort { $0.time < $1.time }
+        // How long a picture is shown is when the next one comes.
+        for index in moments.indices.dropLast() {
+            moments[index].duration = moments[index + 1].time - moments[index].time
+        }
+        return moments
+    }
+
+    /// Milliseconds that the pictures are shown, rounded where they begin, so that nothing adds up.
+    var delays: [Int] {
+        var elapsed = 0
+        var time = 0.0
+        return moments.map { moment in
+            time += timeBase.seconds(moment.duration) * 1000
+            let delay = max(0, Int(min(time, 1e15).rounded()) - elapsed)
+            elapsed += delay
+            return delay
+        }
+    }
+
+    /// RGBA of the picture of a moment, or RGB where the sequence has no alpha: upright, in sRGB, not premultiplied; nil where
+    /// it can't be decoded. Moments are asked for in their order.
+    func picture(at index: Int) throws(AttachmentError) -> [UInt8]? {
+        do throws(FFmpegFailure) {
+            let wanted = moments[index].time
+            while true {
+                if let found = ahead {
+                    if found.time > wanted { return nil }
+                    ahead = nil
+                    if found.time == wanted { return try withAlpha(found.bytes, at: wanted) }
+                }
+                while ahead == nil {
+                    ahead = try colour.next()
+                    if ahead == nil {
+                        if isDrained { return nil }
+                        try feed()
+                    }
+                }
+            }
+        } catch {
+            throw error.refusal(of: "decoding a frame")
+        }
+    }
+
+    /// Hands the next packet to its decoder, and takes the planes of alpha that come of it.
+    private func feed() throws(FFmpegFailure) {
+        if try demuxer.read(packet) {
+            if packet.stream == colour.stream { try colour.send(packet) }
+            if packet.stream == alpha?.stream { try alpha?.send(packet) }
+        } else {
+            colour.drain()
+            alpha?.drain()
+            isDrained = true
+        }
+        while let plane = try alpha?.next() {
+            planes.append(plane)
+            guard planes.count <= Self.mostPlanes else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        }
+    }
+
+    private func withAlpha(_ colours: [UInt8], at time: Int64) throws(FFmpegFailure) -> [UInt8]? {
+        guard let alpha else { return colours }
+        let wanted = alpha.timeBase.ticks(timeBase.seconds(time))
+        while !isDrained, planes.last.map({ $0.time < wanted }) ?? true { try feed() }
+        planes.removeAll { $0.time < wanted }
+        guard let plane = planes.first, plane.time == wanted, plane.bytes.count * 3 == colours.count else { return nil }
+        var pixels = [UInt8](repeating: 0, count: plane.bytes.count * 4)
+        for at in plane.bytes.indices {
+            let opacity = Int(plane.bytes[at])
+            pixels[at * 4 + 3] = plane.bytes[at]
+            for channel in 0..<3 {
+                let value = Int(colours[at * 3 + channel])
+                let isDivided = isPremultiplied && opacity > 0
+                pixels[at * 4 + channel] = UInt8(isDivided ? min(255, (value * 255 + opacity / 2) / opacity) : value)
+            }
+        }
+        return pixels
+    }
+}
+
+/// Decodes one of a sequence's tracks.
+private final class TrackDecoder {
+    struct Picture {
+        var time: Int64
+        var bytes: [UInt8]
+    }
+
+    let stream: Int
+    let timeBase: TimeBase
+    private let picture: PictureFacts
+    private let isAlpha: Bool
+    private let decoder: Decoder
+    private let frame: Frame
+    private let output: Frame
+    private var filters: Filters?
+
+    private final class Filters {
+        let chain: FilterChain
+
+        init(_ chain: consuming FilterChain) {
+            self.chain = chain
+        }
+    }
+
+    /// - Parameter picture: The colours' facts: alpha is turned as they are, and as large.
+    init(
+        _ stream: UnsafeMutablePointer<AVStream>, _ picture: PictureFacts, isAlpha: Bool, maximumPixels: Int64
+    ) throws(FFmpegFailure) {
+        decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
+        frame = try Frame()
+        output = try Frame()
+        self.stream = picture.stream
+        timeBase = TimeBase(unsafe stream.pointee.time_base)
+        self.picture = picture
+        self.isAlpha = isAlpha
+    }
+
+    func send(_ packet: borrowing Packet) throws(FFmpegFailure) { try decoder.send(packet) }
+
+    func drain() { decoder.drain() }
+
+    /// The next picture, three bytes a pixel, or one of alpha; nil where more must be sent first, or all is out.
+    func next() throws(FFmpegFailure) -> Picture? {
+        guard try decoder.receive(frame) else { return nil }
+        let time = frame.timestamp ?? .min
+        let shown = picture.turn.swapsSides ? picture.upright.swapped : picture.upright
+        if !isAlpha { picture.colours.mark(frame) }
+        let filters: Filters
+        if let held = self.filters, held.chain.suits(frame) {
+            filters = held
+        } else {
+            let own: [Filter] =
+                isAlpha
+                ? [.sketch(width: shown.width, height: shown.height), .grey]
+                : picture.colours.stillFilters(to: shown, peak: PeakLight.nits(frame) ?? picture.peak)
+            filters = Filters(try FilterChain(own + picture.turn.filters, like: frame, timeBase: timeBase.raw))
+            self.filters = filters
+        }
+        try filters.chain.send(frame)
+        guard try filters.chain.receive(output), output.width == picture.upright.width,
+            output.height == picture.upright.height
+        else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        return Picture(time: time, bytes: try output.rows(bytes: isAlpha ? 1 : 3))
+    }
+}

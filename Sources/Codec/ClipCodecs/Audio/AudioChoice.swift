@@ -1,0 +1,77 @@
+import SatchelCore
+import StillCodecs
+
+/// One of a container's sound tracks, as its header tells.
+struct AudioTrack: Hashable, Sendable {
+    /// What people call its coding.
+    var coding: String
+    /// As the container says: `eng`; nil where it doesn't, or not in letters.
+    var language: String?
+    var channels: Int
+    /// What the container wants to be played where nobody chooses.
+    var isDefault: Bool
+    /// An allowed decoder takes it, as far as its header tells.
+    var isDecodable: Bool
+
+    init(coding: String, language: String? = nil, channels: Int, isDefault: Bool, isDecodable: Bool) {
+        self.coding = coding
+        let letters = language?.lowercased() ?? ""
+        let isPlain = (2...8).contains(letters.count) && letters.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "-") }
+        self.language = isPlain && letters != "und" ? letters : nil
+        self.channels = channels
+        self.isDefault = isDefault
+        self.isDecodable = isDecodable
+    }
+
+    /// `eng, AAC, stereo`.
+    fileprivate var words: String {
+        let layout =
+            switch channels {
+            case ...0: nil as String?
+            case 1: "mono"
+            case 2: "stereo"
+            case 6: "5.1"
+            case 8: "7.1"
+            default: "\(channels) channels"
+            }
+        return [language, coding, layout].compactMap(\.self).joined(separator: ", ")
+    }
+}
+
+/// Which of a container's sound tracks is kept: the container's default where it can be decoded, else the first that can.
+/// A value without input or output.
+struct AudioChoice: Hashable, Sendable {
+    /// Of the tracks that were given; nil where none can be decoded.
+    var kept: Int?
+    /// Which one was kept and why, where there are several.
+    var note: String?
+    /// What is missing of what would have been kept.
+    var loss: Loss?
+
+    init(of tracks: [AudioTrack]) {
+        // Where all are marked, or none is, the container says nothing; the first is what players take.
+        let isMarked = Set(tracks.map(\.isDefault)).count == 2
+        let wanted = tracks.firstIndex(where: \.isDefault) ?? tracks.indices.first
+        kept = tracks.firstIndex { $0.isDefault && $0.isDecodable } ?? tracks.firstIndex(where: \.isDecodable)
+        guard let wanted else { return }
+        guard let kept else {
+            let codings = tracks.reduce(into: [String]()) { if !$0.contains($1.coding) { $0.append($1.coding) } }
+            let listed = codings.prefix(3).joined(separator: ", ") + (codings.count > 3 ? " and others" : "")
+            loss = Loss(
+                tracks.count == 1 ? "its sound track" : "its \(tracks.count) sound tracks",
+                because:
+                    "\(listed) \(codings.count == 1 ? "is" : "are") not taken: convert \(tracks.count == 1 ? "it" : "them") to AAC to keep \(tracks.count == 1 ? "it" : "them")"
+            )
+            return
+        }
+        if !tracks[wanted].isDecodable {
+            loss = Loss(
+                "its \(isMarked ? "default" : "first") sound track",
+                because: "\(tracks[wanted].coding) is not taken: convert it to AAC to keep it")
+        }
+        guard tracks.count > 1 else { return }
+        let reason =
+            kept != wanted ? "the first that can be decoded" : isMarked ? "the container's default" : "the first"
+        note = "sound track \(kept + 1) of \(tracks.count) was kept (\(tracks[kept].words)), \(reason)"
+    }
+}

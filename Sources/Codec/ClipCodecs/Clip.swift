@@ -1,0 +1,424 @@
+package import SatchelCore
+import CFFmpeg
+import Glibc
+import StillCodecs
+
+/// A sound or a video: opened, understood, and made into the renditions that its profile asks for.
+package final class Clip: OpenedClip {
+    /// What it is, by the demuxer and the decoders that will be used.
+    package private(set) var probeResult: ProbeResult
+
+    let demuxer: Demuxer
+    let facts: ClipFacts
+    let order: WorkOrder
+    let part: ClipPart
+    /// What the file ends before, of the part.
+    private var cutOff: Damage?
+
+    private static let endsBefore = "the file ends before them"
+    private static let zeros = "the file holds nothing but zeros from there on"
+
+    /// Opens `descriptor`, which is read with `pread` only and must outlive the clip.
+    ///
+    /// - Parameter sniffed: libmagic's media type; it decides which demuxers are asked.
+    /// - Returns: Nil where no allowed demuxer and decoder agree that it is sound or video.
+    /// - Throws: ``AttachmentError/unsupportedFeature(reason:advice:)``, ``AttachmentError/unacceptedKind(kind:profile:)``, limits (``AttachmentError/sourceTooLarge(bytes:limit:)``,
+    ///   ``AttachmentError/tooManyPixels(pixels:limit:)``, ``AttachmentError/tooMuch(what:count:limit:)``,
+    ///   ``AttachmentError/tooLong(seconds:limit:)``), ``AttachmentError/invalidSource(reason:)`` for a trim outside the
+    ///   clip, ``AttachmentError/corrupt(reason:)``.
+    package static func open(
+        _ descriptor: Int32, sniffed: String, order: WorkOrder
+    ) throws(AttachmentError) -> Clip? {
+        let watch = Stopwatch()
+        FFmpegLibraries.clearLog()
+        let probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits)
+        guard let probed else { return nil }
+        let facts = probed.facts
+        guard order.profile.accepts(facts.kind) else {
+            throw .unacceptedKind(kind: facts.kind, profile: order.profile.name)
+        }
+        let cutOff = facts.cutOff(order)
+        // Players that say nothing of it take it for whole.
+        let isTold = facts.hasIndex || FFmpegLibraries.errorCount > 0
+        _ = try cutOff?.loss(because: Self.endsBefore, when: isTold ? order.profile.damaged : .salvage)
+        let part = try ClipPart(of: facts, order: order)
+        let probeResult = ProbeResult(
+            kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
+            duration: facts.duration, note: facts.note, planned: facts.renditions(for: order.profile),
+            estimate: facts.estimate(for: order.profile, part: part), seconds: watch.seconds)
+        let clip = Clip(probed: probed, probeResult: probeResult, order: order, part: part, cutOff: cutOff)
+        if order.wantsForecasts { clip.probeResult.forecasts = try clip.forecasts() }
+        return clip
+    }
+
+    private init(
+        probed: consuming ProbedClip, probeResult: ProbeResult, order: WorkOrder, part: ClipPart, cutOff: Damage?
+    ) {
+        facts = probed.facts
+        demuxer = probed.takeDemuxer()
+        self.probeResult = probeResult
+        self.order = order
+        self.part = part
+        self.cutOff = cutOff
+    }
+
+    /// Makes the renditions in `command.outputs`, smallest first.
+    ///
+    /// - Parameters:
+    ///   - outputs: A descriptor for each, at an empty file, open for reading and writing.
+    ///   - deliver: Called when an output is completely written, before the next is begun.
+    /// - Throws: ``AttachmentError/corrupt(reason:)`` where nothing could be decoded,
+    ///   ``AttachmentError/capUnreachable(rendition:bytes:cap:advice:)``, ``AttachmentError/storeFailed(reason:)`` and
+    ///   ``AttachmentError/storeFull`` where an output can't be written.
+    package func render(
+        command: RenderCommand, outputs: [RenditionRole: Int32],
+        deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        let wanted = outputs.filter { command.outputs.contains($0.key) }
+        // A clip is never cropped: a rectangle of the source is one of the output.
+        var ending = Ending(thumbnailClippingRect: facts.kind == .video ? order.request.thumbnailClippingRect : nil)
+        switch facts.kind {
+        case .video: try renderVideo(wanted, command.effort, &ending, deliver)
+        default: try renderAudio(wanted, command.effort, &ending, deliver)
+        }
+        let ends = try [cutOff?.loss(because: Self.endsBefore, when: .salvage), facts.openEnd(part)]
+        ending.losses = (ends + [facts.holeLoss]).compactMap(\.self) + facts.losses + ending.losses
+        ending.notes += facts.notes
+        ending.warnings += [facts.durationNote].compactMap(\.self) + FFmpegLibraries.loggedErrors
+        return ending
+    }
+
+    private func renderVideo(
+        _ outputs: [RenditionRole: Int32], _ effort: Effort, _ ending: inout Ending,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        guard var picture = facts.picture, let policy = order.profile.video else { return }
+        let request = order.request
+        let watch = Stopwatch()
+        let policies = ImagePolicies(order: order, kind: .video)
+        let stills = stills(policies, poster: policy.poster).filter { outputs[$0.role] != nil }
+        let picker = PosterPicker(
+            picture: picture, start: facts.origin + part.start, end: facts.origin + part.end,
+            maximumPixels: order.limits.framePixels, effort: effort,
+            size: PosterPicker.size(of: picture.upright, for: stills, in: policies))
+        let pick = try refusing("decoding a picture") { () throws(FFmpegFailure) in
+            let time = request.thumbnailTime.map { $0 + facts.origin }
+            return try stills.isEmpty
+                ? picker.placeholderFrame(from: demuxer, at: time) : picker.pick(from: demuxer, at: time)
+        }
+        guard let pick else {
+            throw try refusing("reading it") { () throws(FFmpegFailure) in
+                try demuxer.pictureless(picture.stream)
+            }
+        }
+        let seconds = watch.seconds
+        // Not every container says so.
+        if pick.isInterlaced { picture.isInterlaced = true }
+        let because = pick.reason.map { ", \($0)" } ?? ", as asked"
+        let moment = "the picture at \(rounded(max(0, pick.time - facts.origin))) s\(because)"
+        let mapping = picture.colours.rangeName.map { ", tone-mapped from \($0)" } ?? ""
+        let shown = pick.raster.cropped(to: policies.region(of: pick.raster.size))
+        let areStillsDone = try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+            for still in stills {
+                guard let descriptor = outputs[still.role] else { continue }
+                var report = try shown.write(as: still, effort: effort, to: descriptor)
+                report.seconds += seconds
+                report.note = "\(moment)\(mapping); \(report.note)"
+                try deliver(report)
+                if ending.placeholder == nil { ending.placeholder = try pick.raster.placeholder() }
+            }
+            if ending.placeholder == nil { ending.placeholder = try pick.raster.placeholder() }
+        }
+
+        if areStillsDone, let descriptor = outputs[.main] {
+            var rendering = VideoRendering(
+                facts: facts, picture: picture, policy: policy, part: part, effort: effort,
+                maximumPixels: order.limits.framePixels)
+            let watch = Stopwatch()
+            try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+                if let audio = facts.audio {
+                    let listened = try listen(to: audio, &ending)
+                    rendering.mayCopyAudio = listened.damage.isEmpty
+                    // A track of which nothing is heard is left out.
+                    if listened.packets > 0, listened.waveform == nil { rendering.facts.audio = nil }
+                }
+                let work = try refusing("decoding it") { () throws(FFmpegFailure) in
+                    try rendering.make(from: demuxer, to: descriptor)
+                }
+                guard case .made(let made) = work else {
+                    if case .leftOut(let shortfall) = work { ending.omissions[.main] = shortfall }
+                    return
+                }
+                try finish(made, cap: policy.cap, watch, made.effort, &ending, deliver)
+                if let time = request.thumbnailTime {
+                    ending.thumbnailTime = max(0, min(time - made.start, made.duration))
+                }
+            }
+        }
+    }
+
+    private func renderAudio(
+        _ outputs: [RenditionRole: Int32], _ effort: Effort, _ ending: inout Ending,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        guard let audio = facts.audio, let policy = order.profile.audio else { return }
+        let policies = ImagePolicies(order: order, kind: .audio)
+        if let descriptor = outputs[.thumbnail], let cover = facts.cover, let still = policies.thumbnail {
+            let raster = try refusing("decoding its cover art") { () throws(FFmpegFailure) in
+                try CoverArt.raster(demuxer, stream: cover, maximumPixels: order.limits.framePixels)
+            }
+            if let raster {
+                let shown = raster.cropped(to: policies.region(of: raster.size))
+                var report = try shown.write(as: still, effort: effort, to: descriptor)
+                report.note = "cover art; \(report.note)"
+                try deliver(report)
+                ending.placeholder = try raster.placeholder()
+            } else {
+                ending.notes.append("there is no thumbnail, as its cover art could not be decoded")
+                ending.omissions[.thumbnail] = .undecodable
+            }
+        }
+        try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+            try renderAudio(audio, policy, outputs, effort, &ending, deliver)
+        }
+    }
+
+    /// The renditions that the sound must be decoded for.
+    private func renderAudio(
+        _ audio: AudioFacts, _ policy: AudioPolicy, _ outputs: [RenditionRole: Int32], _ effort: Effort,
+        _ ending: inout Ending, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        // Read even where no waveform is wanted: what a copy would take over must have been decoded once.
+        let reading = Stopwatch()
+        let reader = WaveformReader(facts: facts, audio: audio, part: part, policy: policy.waveform)
+        let listened = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
+        let damage = listened.damage
+        guard let read = listened.waveform else { throw .corrupt(reason: "none of its sound could be decoded") }
+        try note(damage, &ending)
+        if let waveform = policy.waveform {
+            var placeholder = ending.placeholder ?? Placeholder()
+            placeholder.peaks = read.levels
+            ending.placeholder = placeholder
+            if let descriptor = outputs[.waveform] {
+                let still = StillPolicy(
+                    role: .waveform,
+                    framing: Framing(side: max(waveform.width, waveform.height), fit: .inside, gravity: .centre),
+                    types: [.png], quality: 80, cap: waveform.cap)
+                var report = try read.raster(width: waveform.width, height: waveform.height)
+                    .write(as: still, effort: effort, to: descriptor)
+                report.seconds = reading.seconds
+                try deliver(report)
+            }
+        }
+        if let descriptor = outputs[.main] {
+            let watch = Stopwatch()
+            let rendering = AudioRendering(
+                facts: facts, audio: audio, policy: policy, part: part, damage: damage, effort: effort)
+            let made = try refusing("decoding it") { () throws(FFmpegFailure) in
+                try rendering.make(from: demuxer, to: descriptor)
+            }
+            try finish(made, cap: policy.cap, watch, effort, &ending, deliver)
+        }
+    }
+
+    /// Decodes a video's sound to find out what is damaged: a copy would take it over.
+    private func listen(
+        to audio: AudioFacts, _ ending: inout Ending
+    ) throws(AttachmentError) -> WaveformReader.Listened {
+        let reader = WaveformReader(facts: facts, audio: audio, part: part, policy: nil)
+        let listened = try refusing("decoding its sound") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
+        if listened.packets > 0, listened.waveform == nil {
+            ending.losses.append(Loss("its sound track", because: "none of it could be decoded"))
+        } else {
+            try note(listened.damage, &ending)
+        }
+        return listened
+    }
+
+    /// Tells of the sound that is missing, or refuses the source for it.
+    private func note(_ damage: AudioDamage, _ ending: inout Ending) throws(AttachmentError) {
+        // The packet in which the file ends belongs to what comes after it.
+        if endsEarly, damage.inside == 0, damage.atEnd == 1 {
+            if facts.kind == .audio { cutOff?.missing += damage.seconds }
+            return
+        }
+        if damage.inside == 0, damage.atEnd > 0, demuxer.saysNoLength,
+            let loss = facts.openEnd(part, at: "the file ends within a packet")
+        {
+            ending.losses.append(loss)
+            return
+        }
+        let total = max(part.duration + damage.unplayed, damage.seconds)
+        let missing = Damage(.seconds(of: "its sound"), missing: damage.seconds, of: total)
+        let reason = demuxer.endsInZeros && damage.inside == 0 ? Self.zeros : "its packets are damaged"
+        if let loss = try missing.loss(because: reason, when: order.profile.damaged) {
+            ending.losses.append(loss)
+        }
+    }
+
+    /// Whether the file ends before the part's end, so that its last packet may be there in part.
+    private var endsEarly: Bool { cutOff != nil || facts.openEnd(part) != nil }
+
+    func stills(_ policies: ImagePolicies, poster: PosterPolicy?) -> [StillPolicy] {
+        let poster = poster.map {
+            StillPolicy(
+                role: .poster, framing: Framing(side: $0.longestSide, fit: .inside, gravity: .centre), types: [.jpeg],
+                quality: $0.quality, cap: $0.cap)
+        }
+        return [policies.thumbnail, poster].compactMap(\.self)
+    }
+
+    /// Seconds between where a video's sound should begin and where it does: what is made begins with a picture, at times
+    /// later than its sound.
+    private func audioLost(by made: MadeClip) -> Double? {
+        guard facts.kind == .video, let audio = facts.audio, let begin = made.audioStart else { return nil }
+        guard part.start == 0 else { return made.start - part.start }
+        guard let stream = unsafe demuxer.stream(audio.stream), unsafe stream.pointee.start_time != satchel_no_pts
+        else {
+            return nil
+        }
+        let own = max(0, unsafe audio.timeBase.seconds(stream.pointee.start_time) - facts.origin)
+        return made.start + begin - own
+    }
+
+    /// Checks the cap, delivers, and records the cut.
+    private func finish(
+        _ made: MadeClip, cap: Int64, _ watch: Stopwatch, _ effort: Effort, _ ending: inout Ending,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) {
+        guard made.bytes <= cap else {
+            throw .capUnreachable(
+                rendition: "main", bytes: made.bytes, cap: cap,
+                advice:
+                    "Ask for a trim to at most \(rounded(made.duration * Double(cap) / Double(made.bytes) * 0.9)) s.")
+        }
+        // The picture in which the file ends belongs to what comes after it.
+        if made.isDamagedAtEnd, made.damage != nil, !endsEarly, demuxer.saysNoLength,
+            let loss = facts.openEnd(part, at: "the file ends within a picture")
+        {
+            // Its sound may have told so.
+            if !ending.losses.contains(where: { $0.what == loss.what }) { ending.losses.append(loss) }
+        } else if !made.isDamagedAtEnd || !endsEarly {
+            let reason = made.isDamagedAtEnd && demuxer.endsInZeros ? Self.zeros : "their data is damaged"
+            if let loss = try made.damage?.loss(because: reason, when: order.profile.damaged) {
+                ending.losses.append(loss)
+            }
+        }
+        ending.losses += made.losses
+        ending.notes += made.notes
+        if let late = audioLost(by: made), late > 0.2 {
+            ending.losses.append(
+                Loss("\(rounded(late)) s of sound at its beginning", because: "its first picture comes after them"))
+        }
+        try deliver(
+            RenditionReport(
+                role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,
+                seconds: watch.seconds, note: made.note, effort: effort, shortfall: made.shortfall,
+                encodes: made.encodes))
+        if part.isTrimmed {
+            ending.trim = TrimReport(
+                start: made.start, duration: made.duration, sourceDuration: facts.duration, method: made.method)
+        }
+        if part.isLimited {
+            let limit =
+                facts.kind == .video ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration
+            ending.notes.append(
+                "trimmed from \(rounded(part.asked)) s to \(rounded(made.duration)) s, as the profile takes at most "
+                    + "\(rounded(limit ?? part.duration)) s")
+        }
+    }
+}
+
+extension ClipPart {
+    /// - Parameter duration: Of the source, where it isn't that of the facts.
+    fileprivate init(of facts: ClipFacts, lasting duration: Double? = nil, order: WorkOrder) throws(AttachmentError) {
+        let isVideo = facts.kind == .video
+        let maximum = isVideo ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration
+        let whenLonger = isVideo ? order.profile.video?.whenLonger : order.profile.audio?.whenLonger
+        try self.init(
+            of: duration ?? facts.duration, request: order.request.trim, around: order.request.thumbnailTime,
+            maximum: maximum,
+            whenLonger: whenLonger ?? .refuse)
+    }
+}
+
+extension ClipFacts {
+    /// What the part that is wanted lacks, as the file ends before it.
+    fileprivate func cutOff(_ order: WorkOrder) -> Damage? {
+        guard let announced, let wanted = try? ClipPart(of: self, lasting: announced, order: order) else { return nil }
+        let missing = min(wanted.duration, wanted.end - duration)
+        return Damage(.seconds(of: subject), missing: missing, of: wanted.duration)
+    }
+
+    /// The same where nobody knows how much it is; nil where the part ends before.
+    ///
+    /// - Parameter place: Where it ends, where only its pictures tell.
+    fileprivate func openEnd(_ part: ClipPart, at place: String? = nil) -> Loss? {
+        guard let openEnd = place ?? openEnd, !part.isLimited, part.end >= duration else { return nil }
+        return Loss(
+            "\(subject) after \(rounded(duration)) s",
+            because: "\(openEnd), and nothing says how much comes after")
+    }
+
+    /// What is missing within it, be it of a part or of the whole.
+    fileprivate var holeLoss: Loss? {
+        guard holes > 0 else { return nil }
+        return Loss(
+            Damage(.seconds(of: subject), missing: holes, of: duration).what,
+            because: "it has neither pictures nor sound there")
+    }
+
+    private var subject: String { kind == .video ? "the video" : "its sound" }
+
+    /// For a person: `H.264, 1920×1080, upright after rotation by 90°, 30 fps, 12.5 s, with aac`.
+    fileprivate var note: String {
+        var parts: [String] = []
+        if let picture {
+            parts.append(picture.codec)
+            parts.append("\(picture.upright.width)×\(picture.upright.height)")
+            if picture.turn.degrees != 0 { parts.append("upright after rotation by \(picture.turn.degrees)°") }
+            parts.append("\(rounded(picture.frameRate)) fps")
+        }
+        if let audio {
+            parts.append("\(picture == nil ? "" : "with ")\(audio.name), \(audio.rate) Hz, \(audio.channels) ch")
+        }
+        parts.append("\(rounded(duration)) s")
+        if let durationNote { parts.append(durationNote) }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Pixels of all the pictures that a decoder keeps: level 6.2 of HEVC has 6 of 36 million, and one is being decoded.
+    private static let keptPixels: Int64 = 250_000_000
+
+    /// Smallest first.
+    fileprivate func renditions(for profile: Profile) -> [RenditionRole] {
+        let thumbnail: [RenditionRole] = profile.thumbnail == nil ? [] : [.thumbnail]
+        switch kind {
+        case .video: return thumbnail + (profile.video?.poster == nil ? [] : [.poster]) + [.main]
+        default:
+            return (cover == nil ? [] : thumbnail) + (profile.audio?.waveform == nil ? [] : [.waveform]) + [.main]
+        }
+    }
+
+    /// As if nothing could be copied, which only its packets tell; sound is made at 80 times its own speed.
+    ///
+    /// Memory: what libraries and threads take, the pictures that a decoder may keep (17, and of large ones as many as H.264
+    /// and HEVC allow at their highest levels), x264's at the output's size (40), and the poster.
+    fileprivate func estimate(for profile: Profile, part: ClipPart) -> Estimate {
+        let seconds = min(max(part.duration, 1), 1e6)
+        var memory: Int64 = 64 << 20
+        var cpu = 0.03 + seconds * (audio == nil ? 0 : 0.012)
+        if let picture, let policy = profile.video {
+            let output = picture.upright.even(longestSide: policy.longestSide)
+            let kept = max(8, min(17, Self.keptPixels / max(1, picture.coded.area)))
+            memory += picture.coded.area * 3 / 2 * kept * (picture.isPlain ? 1 : 2) + output.area * 3 / 2 * 40
+            memory += min(picture.upright.area, 2048 * 2048) * 8
+            cpu += VideoPlan.cost(picture, policy, seconds: seconds).full + 0.1
+            if picture.colours.isHDR {
+                // Three planes of floats, before and after tone mapping, of a picture and of the poster.
+                memory += (output.area + min(picture.upright.area, 2048 * 2048)) * 12 * 3
+            }
+        }
+        return Estimate(memory: memory, cpuSeconds: cpu)
+    }
+}

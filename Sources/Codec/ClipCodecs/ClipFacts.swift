@@ -1,0 +1,107 @@
+import SatchelCore
+import CFFmpeg
+import StillCodecs
+
+/// What is known of a clip once its container was read.
+struct ClipFacts: Sendable {
+    var kind: MediaKind
+    var type: MediaType
+    var picture: PictureFacts?
+    var audio: AudioFacts?
+    /// The stream with the cover art.
+    var cover: Int?
+    /// What the source's clock shows at its beginning, in seconds.
+    var origin: Double
+    /// Seconds.
+    var duration: Double
+    /// Why `duration` is not the header's.
+    var durationNote: String?
+    /// Seconds that the header announces of a file that ends before them; nil of one that doesn't.
+    var announced: Double?
+    /// Of a file that ends before its end without saying how much comes after, where it ends, as a clause.
+    var openEnd: String?
+    /// Seconds within it in which it has nothing.
+    var holes = 0.0
+    var bytes: Int64
+    /// Whether a seek finds its way without reading on.
+    var hasIndex: Bool
+    /// What the profile would have kept of it and can't be decoded.
+    var losses: [Loss] = []
+    /// What was chosen of several.
+    var notes: [String] = []
+}
+
+/// A video stream.
+struct PictureFacts: Sendable {
+    var stream: Int
+    var codec: String
+    var isH264: Bool
+    /// 8 bits, 4:2:0: what H.264's High profile and every player take.
+    var isPlain: Bool
+    var isInterlaced: Bool
+    /// As stored.
+    var coded: PixelSize
+    /// As shown: turned, with square pixels.
+    var upright: PixelSize
+    var hasSquarePixels: Bool
+    var turn: Turn
+    var frameRate: Double
+    var timeBase: TimeBase
+    var colours: Colours
+    /// Nits of the brightest light of an HDR source.
+    var peak: Double
+
+    /// Seconds of one frame.
+    var frame: Double { 1 / frameRate }
+}
+
+/// An audio stream.
+struct AudioFacts: Sendable {
+    enum Codec: Sendable, Hashable {
+        /// AAC, low complexity.
+        case aac
+        case mp3
+        case pcm16
+        case other(String)
+    }
+
+    var stream: Int
+    var codec: Codec
+    var name: String
+    var rate: Int
+    var channels: Int
+    /// Of those, the ones that have no place in a mix of two.
+    var unmixed = 0
+    var timeBase: TimeBase
+    /// One part of what its container holds, not several that an edit list puts together.
+    var isContinuous = true
+}
+
+/// How stored pictures are turned to be upright.
+struct Turn: Sendable, Hashable {
+    /// The display matrix; nil for none.
+    var matrix: [Int32]?
+
+    /// Degrees clockwise, of 0, 90, 180 and 270; other angles count as the nearest.
+    var degrees: Int {
+        guard let matrix, matrix.count == 9 else { return 0 }
+        let angle = unsafe matrix.withUnsafeBufferPointer { unsafe av_display_rotation_get($0.baseAddress) }
+        guard angle.isFinite else { return 0 }
+        let quarters = Int((-angle / 90).rounded()) % 4
+        return (quarters + 4) % 4 * 90
+    }
+
+    var swapsSides: Bool { degrees % 180 != 0 }
+
+    /// The filters that do it.
+    var filters: [Filter] {
+        guard let matrix, matrix.count == 9 else { return [] }
+        switch degrees {
+        case 90: return [.transpose(matrix[3] > 0 ? "cclock_flip" : "clock")]
+        case 180:
+            return (matrix[0] < 0 ? [.flipHorizontally] : []) + (matrix[4] < 0 ? [.flipVertically] : [])
+        case 270: return [.transpose(matrix[3] < 0 ? "clock_flip" : "cclock")]
+        default: return matrix[4] < 0 ? [.flipVertically] : []
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import SatchelCore
+import StillCodecs
+
+extension ImageCandidate {
+    /// A BMP; checks limits, and decodes no pixel.
+    func bmp() throws(AttachmentError) -> StillSource {
+        var limits = limits
+        // A BMP is a still, so the limit of stills holds for its one frame.
+        limits.framePixels = limits.stillPixels
+        let bytes = try fileBytes(descriptor)
+        guard bytes <= limits.imageBytes else { throw .sourceTooLarge(bytes: bytes, limit: limits.imageBytes) }
+        let size: PixelSize
+        var hasAlpha = true
+        let decoder: any RasterDecoder
+        if let file = try BitmapFile(descriptor) {
+            size = file.size
+            hasAlpha = file.hasAlpha
+            try limits.checkSides(of: size)
+            guard size.area <= limits.stillPixels else {
+                throw .tooManyPixels(pixels: size.area, limit: limits.stillPixels)
+            }
+            guard try file.missingRows() < size.height else { throw VipsFailure.cut("BMP") }
+            decoder = file
+        } else {
+            guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits) else {
+                throw .corrupt(reason: "its BMP header cannot be read")
+            }
+            size = reader.size
+            decoder = PackedBitmap(descriptor: descriptor, limits: limits)
+        }
+        let facts = StillFacts(
+            type: .bmp, sniffedType: sniffed.type, size: size, hasAlpha: hasAlpha, bytes: Int(bytes))
+        return StillSource(facts, decoder: decoder)
+    }
+}
+
+extension BitmapFile: RasterDecoder {
+    func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster {
+        let missing = try missingRows()
+        guard missing < size.height else { throw VipsFailure.cut("BMP") }
+        let damage = Damage(.rows, missing: Double(missing), of: Double(size.height))
+        if let loss = try damage.loss(because: StillDecoding.cut, when: damaged) { faults.losses.append(loss) }
+        return try Raster(width: size.width, height: size.height, channels: 4, bytes: decode())
+    }
+}
+
+/// A BMP that FFmpeg decodes.
+private struct PackedBitmap: RasterDecoder {
+    var descriptor: Int32
+    var limits: Limits
+
+    func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster {
+        guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits),
+            let pixels = try reader.next()
+        else { throw .corrupt(reason: "the file ends before its BMP picture is complete") }
+        return Raster(width: reader.size.width, height: reader.size.height, channels: 4, bytes: pixels)
+    }
+}

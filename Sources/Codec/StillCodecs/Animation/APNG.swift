@@ -1,0 +1,40 @@
+import SatchelCore
+
+/// What a PNG holds besides its picture.
+enum APNG {
+    case animation(AnimationFacts, damaged: Set<Int>)
+    /// Nothing that is to be shown: only the picture; with what is lost by that.
+    case still([Loss] = [])
+
+    /// Takes a PNG whose header announces more than one frame. Checks limits.
+    ///
+    /// What is wrong with the chunks of an animation leaves the still, as the specification has it; so does an end before most
+    /// frames are there, unless the profile salvages.
+    static func open(_ image: ImageCandidate) throws(AttachmentError) -> APNG {
+        let (descriptor, limits) = (image.descriptor, image.limits)
+        let count = try fileBytes(descriptor)
+        guard StillHeader.apng(descriptor, bytes: count) != nil else { return .still() }
+        guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
+        guard let chunks = APNGChunks(try readBytes(descriptor, count: Int(count))) else { return .still() }
+        if let fault = chunks.fault { return .still([Loss("its animation", because: fault)]) }
+        guard chunks.announced > 1 else { return .still() }
+        var facts = AnimationFacts(
+            type: .png, sniffedType: image.sniffed.type, size: chunks.size,
+            delays: chunks.delays.prefix(chunks.whole).map(AnimationFacts.shown), plays: chunks.plays,
+            bytes: Int(count), missing: chunks.announced - chunks.whole)
+        if facts.missing > 0 {
+            facts.missingReason =
+                chunks.isUnmarked
+                ? "the file ends before or within them" : "its header announces more than the file has"
+        } else if chunks.isUnmarked {
+            facts.warnings.append("its end marker is missing")
+        }
+        let defect = FrameDefects(of: facts, when: image.damaged).defect
+        guard facts.frames > 0, defect.damage.isTolerable || image.damaged == .salvage else {
+            let what = "its animation, of whose \(chunks.announced) frames \(facts.frames) are there"
+            return .still([Loss(what, because: defect.reason)])
+        }
+        try AnimationFacts.check(frames: facts.frames, size: facts.size, limits: limits)
+        return .animation(facts, damaged: chunks.damaged)
+    }
+}

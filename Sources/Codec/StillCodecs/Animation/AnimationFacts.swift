@@ -1,0 +1,106 @@
+package import SatchelCore
+
+/// What an animation says of itself in its header.
+package struct AnimationFacts: Hashable, Sendable {
+    var type: MediaType
+    var sniffedType: String
+    package var size: PixelSize
+    /// Milliseconds that each frame is shown, by the browsers' rule.
+    package var delays: [Int]
+    /// How often it plays; 0 for ever.
+    var plays: Int
+    /// Bytes of the file.
+    var bytes: Int
+    /// Frames that were announced, or begun, and are not among those of ``delays``.
+    var missing = 0
+    /// Why, as a clause on them; empty where none are.
+    var missingReason = ""
+    /// Whether the file ends within its last frame and says nowhere how many there are.
+    var isOpen = false
+    /// What the file lacks without any harm.
+    var warnings: [String] = []
+
+    package var frames: Int { delays.count }
+
+    /// Seconds of one play.
+    var duration: Double { Double(delays.reduce(0, +)) / 1000 }
+
+    /// Browsers show a frame whose delay is 0 or 1 hundredth of a second for 10 hundredths.
+    package static func shown(_ milliseconds: Int) -> Int {
+        milliseconds <= 10 ? 100 : milliseconds
+    }
+
+    /// The delays in whole hundredths of a second, which is what GIF has, so that no frame starts more than half a
+    /// hundredth off; at least 2, because browsers take less for 10.
+    static func hundredths(_ delays: [Int]) -> [Int] {
+        var elapsed = 0
+        var written = 0
+        return delays.map { delay in
+            elapsed += delay
+            let hundredths = max(2, Int((Double(elapsed) / 10).rounded()) - written)
+            written += hundredths
+            return hundredths
+        }
+    }
+
+    /// `for ever`, `once`, `3 times`.
+    var playsText: String { plays == 0 ? "for ever" : plays == 1 ? "once" : "\(plays) times" }
+
+    /// What a file of `type` can't say of how the animation plays, for the steps.
+    func unsaid(by type: MediaType) -> [String] {
+        guard let output = type.format.animation else { return [] }
+        let name = type.format.name
+        var notes: [String] = []
+        if let most = output.mostPlays {
+            if plays > most { notes.append("it plays \(plays) times; \(name) can say \(most) at most") }
+        } else if plays != 1 {
+            notes.append("it plays \(playsText); \(name) has no loops")
+        }
+        let before = delays.reduce(0, +)
+        if delays.contains(where: { $0 % output.delayUnit != 0 }) {
+            let after = Self.hundredths(delays).reduce(0, +) * 10
+            notes.append(
+                "\(name) has delays of whole hundredths of a second, 2 at least: \(after) ms in all instead of \(before) ms"
+            )
+        }
+        if let longest = delays.max(), longest > output.longestDelay {
+            notes.append("a frame is shown for \(longest) ms; \(name) can say \(output.longestDelay) ms at most")
+        }
+        return notes
+    }
+
+    /// libvips holds frames one above the other, in a picture of at most so many rows.
+    private static let rowsOfAll: Int64 = 10_000_000
+
+    /// Refuses what is over a limit.
+    package static func check(frames: Int, size: PixelSize, limits: Limits) throws(AttachmentError) {
+        guard frames <= limits.animationFrames else {
+            throw .tooManyFrames(frames: frames, limit: limits.animationFrames)
+        }
+        try limits.checkSides(of: size)
+        guard size.area <= limits.framePixels else {
+            throw .tooManyPixels(pixels: size.area, limit: limits.framePixels)
+        }
+        let rows = Int64(size.height) * Int64(frames)
+        guard rows <= rowsOfAll else {
+            throw .tooMuch(what: "rows in all of its frames", count: rows, limit: rowsOfAll)
+        }
+        let pixels = size.area * Int64(frames)
+        guard pixels <= limits.animationPixels else {
+            throw .tooManyPixels(pixels: pixels, limit: limits.animationPixels)
+        }
+    }
+}
+
+extension AnimationFacts {
+    /// Of tracks, by their samples.
+    package init(
+        type: MediaType, sniffedType: String, size: PixelSize, delays: [Int], plays: Int, bytes: Int, missing: Int,
+        missingReason: String
+    ) {
+        self.init(
+            type: type, sniffedType: sniffedType, size: size, delays: delays, plays: plays, bytes: bytes,
+            missing: missing,
+            missingReason: missingReason, warnings: [])
+    }
+}

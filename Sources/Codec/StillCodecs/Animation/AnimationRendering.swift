@@ -1,0 +1,212 @@
+package import SatchelCore
+import GIF
+
+/// Makes the renditions of an animation: a still of one frame first, then the animation.
+struct AnimationRendering {
+    var order: WorkOrder
+    var command: RenderCommand
+    var outputs: [RenditionRole: Int32]
+    var writers: [MediaType: AnimationWriter]
+
+    func run(
+        _ source: borrowing AnimationSource, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        let policies = ImagePolicies(order: order, kind: .animation)
+        let part = try AnimationPart(of: source.facts, for: order.request)
+        let first = part.frames.lowerBound
+        let wanted = max(0, order.request.thumbnailFrame ?? first)
+        let index = min(max(wanted, first), part.frames.upperBound - 1)
+        var ending = try still(of: source, frame: policies.main == nil ? index : first, policies, deliver)
+        if wanted != index {
+            ending.warnings.append(
+                "frame \(wanted) was asked for as the thumbnail; the \(wanted < first ? "first" : "last") one"
+                    + "\(part.isTrimmed ? " of the part" : ""), \(index), was taken")
+        }
+        ending.warnings += source.facts.warnings
+        if policies.main != nil, source.facts.frames > 1 {
+            let which = first == 0 ? "the first of its" : "frame \(first + 1) of its"
+            ending.notes.append(
+                "\(which) \(source.facts.frames) frames, as this profile takes a still of an animation")
+        }
+        guard policies.main == nil, let policy = order.profile.animation, command.outputs.contains(.main),
+            let descriptor = outputs[.main]
+        else { return ending }
+        let region = policies.region(of: source.facts.size)
+        let cost = part.cost(region, policy)
+        let left = WorkTime.secondsLeft
+        let choice = EffortChoice(cost, secondsLeft: left)
+        guard choice != .skip else {
+            ending.omissions[.main] = choice.shortfall(cost, secondsLeft: left)
+            return ending
+        }
+        var rendering = self
+        if choice == .reduced { rendering.command.effort = .reduced }
+        try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
+            var (report, loss, hindrance) = try rendering.animation(part, of: source, region, policy, to: descriptor)
+            if let loss { ending.losses.append(loss) }
+            if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
+            ending.notes += part.facts.unsaid(by: policy.type)
+            ending.trim = part.report
+            if let haste = choice.shortfall(cost, secondsLeft: left) {
+                report.note += "; \(haste.note)"
+                report.shortfall = haste
+            }
+            try deliver(report)
+        }
+        ending.thumbnailTime = order.request.thumbnailFrame.map { _ in Double(index - first) }
+        let shown = region.part(of: source.facts.size)
+        ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(into: shown)
+        return ending
+    }
+
+    /// The still renditions, of one frame.
+    private func still(
+        of source: borrowing AnimationSource, frame index: Int, _ policies: ImagePolicies,
+        _ deliver: (RenditionReport) throws(AttachmentError) -> Void
+    ) throws(AttachmentError) -> Ending {
+        let watch = Stopwatch()
+        let region = policies.region(of: source.facts.size)
+        // Of a companion the animation's own count decides.
+        let defects = FrameDefects(of: source.facts, when: .salvage)
+        let frames = try source.frames(counting: defects)
+        var canvas = Canvas(width: source.facts.size.width, height: source.facts.size.height)
+        for _ in 0...index { try frames.show(on: &canvas) }
+        // A main rendition of one frame has no other.
+        let loss = policies.main == nil ? nil : try defects.rowDefect?.loss(when: order.profile.damaged)
+        let picture = try canvas.raster.picture()
+        let working = policies.workingSize(of: region.size)
+        let scaled = try picture.scaled(region, to: working)
+        var ending = try StillRenditions(
+            order: order, command: command, outputs: outputs, policies: policies,
+            region: region, size: source.facts.size
+        ).write(scaled, since: watch, deliver)
+        if let loss { ending.losses.append(loss) }
+        return ending
+    }
+
+    /// The animation, with settings under which it meets its aim, or at least its cap; what it lacks; and why it isn't made
+    /// at the speed `best` where the profile has that.
+    private func animation(
+        _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
+        to descriptor: Int32
+    ) throws(AttachmentError) -> (RenditionReport, Loss?, String?) {
+        let watch = Stopwatch()
+        let facts = part.facts
+        let isHasty = command.effort == .reduced
+        let format = AnimationFormat(policy.type)
+        let side = isHasty ? AnimationFacts.reducedSide(of: region, policy) : policy.longestSide
+        let wanted = format.size(of: region.size, side: side)
+        var plan = AnimationPlan(
+            first: AnimationAttempt(size: wanted, level: 0, isHasty: isHasty, speed: order.profile.speed),
+            region: region.size,
+            frames: facts.frames, aim: policy.aim, cap: policy.cap, format: format)
+        var speed = isHasty ? .standard : order.profile.speed
+        var hindrance: String?
+        while true {
+            let attempt = plan.attempt
+            // Nothing bounds what libvips writes.
+            if hindrance != nil || attempt.isLast { speed = .standard }
+            let (encoded, defect): (Encoded, Defect)
+            do {
+                (encoded, defect) = try encode(
+                    part, of: source, region, policy, attempt, speed, limit: plan.limit, hindrance: &hindrance,
+                    to: descriptor)
+            } catch {
+                guard speed == .best, hindrance != nil else { throw error }
+                continue
+            }
+            if plan.next(after: encoded.bytes) { continue }
+            guard encoded.isComplete, encoded.bytes <= policy.cap else {
+                throw .capUnreachable(
+                    rendition: RenditionRole.main.rawValue, bytes: encoded.bytes, cap: policy.cap,
+                    advice: "Send fewer frames or smaller ones, or raise the cap.")
+            }
+            let isWhole = defect.damage.missing == 0 && facts.warnings.isEmpty
+            let obstacle = policy.obstacle(to: source.facts, region: region, isWhole: isWhole)
+            let isKept = encoded.isExact && obstacle == nil && encoded.bytes <= plan.aim && !part.isTrimmed
+            var note = note(policy, part, plan, encoded, wanted: wanted)
+            let shape = policy.shape(of: region, in: source.facts.size, size: attempt.size)
+            note += Self.clauses(obstacle, shape, plan)
+            let report = RenditionReport(
+                role: .main, type: policy.type, size: attempt.size, duration: facts.duration, bytes: encoded.bytes,
+                seconds: watch.seconds, note: isKept ? "kept: \(note)" : note, effort: command.effort,
+                encodes: plan.attempts)
+            return (report, try defect.loss(when: order.profile.damaged), hindrance)
+        }
+    }
+
+    /// - Parameter hindrance: Why it can't be had at the speed `best`, where that is what it fails for.
+    private func encode(
+        _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
+        _ attempt: AnimationAttempt, _ speed: Speed, limit: Int64, hindrance: inout String?, to descriptor: Int32
+    ) throws(AttachmentError) -> (Encoded, Defect) {
+        let first = part.frames.lowerBound
+        var defects = FrameDefects(of: part.facts, when: order.profile.damaged, after: first)
+        var task = AnimationTask(facts: part.facts, region: region, attempt: attempt, limit: limit, order: order)
+        if policy.type == .gif, let blocks = source.gif, attempt.size == region.size, attempt.level == 0,
+            attempt.step == 1, !attempt.isLast,
+            let encoded = try AnimatedGIF(task).rewrite(blocks, from: first, counting: defects, to: descriptor)
+        {
+            return (encoded, defects.defect)
+        }
+        defects = FrameDefects(of: part.facts, when: order.profile.damaged, after: first)
+        var isBest = speed == .best
+        if isBest {
+            hindrance = BestAnimation(part, as: policy.type, result: attempt.size.area).hindrance(
+                granted: command.memory, standard: source.estimate(for: order, part, at: .standard).memory,
+                seconds: part.cost(region, policy, at: .best).full, secondsLeft: WorkTime.secondsLeft)
+            isBest = hindrance == nil
+        }
+        var compared: ComparedFrames?
+        defer { hindrance = hindrance ?? compared?.difference }
+        if isBest, let blocks = source.gif {
+            do {
+                compared = try ComparedFrames(blocks, facts: source.facts, counting: defects)
+            } catch {
+                hindrance = "libvips can't read it"
+                throw error
+            }
+        }
+        let read: any FrameSource = if let compared { compared } else { try source.frames(counting: defects) }
+        let frames = ScaledFrames(read, of: part, region, attempt, byLibvips: isBest)
+        guard let writer = writers[policy.type] else {
+            throw .codecCrashed(reason: "nothing writes \(policy.type.rawValue) as an animation")
+        }
+        task.isBest = isBest
+        return (try writer.write(task, frames, descriptor), defects.defect)
+    }
+
+    private func note(
+        _ policy: AnimationPolicy, _ part: AnimationPart, _ plan: AnimationPlan, _ encoded: Encoded, wanted: PixelSize
+    ) -> String {
+        let attempt = plan.attempt
+        let count = attempt.counts(of: part.frames.count).count
+        let frames = part.isTrimmed ? part.note : "\(count) frames"
+        var note = "\(policy.type.format.name), \(frames), \(encoded.note)"
+        note += ", \(plan.attempts == 1 ? "1 encode" : "\(plan.attempts) encodes")"
+        if let aim = policy.aim {
+            note += encoded.bytes <= aim ? ", under the aim of \(aim) bytes" : ", over the aim of \(aim) bytes"
+        } else {
+            note += ", under the cap of \(policy.cap) bytes"
+        }
+        guard plan.attempts > 1 else { return note }
+        var changes: [String] = []
+        if attempt.level > 0 { changes.append("quality lowered") }
+        if attempt.size != wanted { changes.append("\(attempt.size.width)×\(attempt.size.height)") }
+        if count < part.frames.count { changes.append("\(part.frames.count) frames merged into \(count)") }
+        if !changes.isEmpty { note += ", \(changes.joined(separator: ", ")) because \(plan.reason)" }
+        return note
+    }
+}
+
+/// What is to be written, of which source.
+package struct AnimationTask {
+    package var facts: AnimationFacts
+    var region: PixelRect
+    package var attempt: AnimationAttempt
+    /// Bytes from which on the attempt is of no use.
+    var limit: Int64
+    package var order: WorkOrder
+    /// By libvips from the first step to the last.
+    var isBest = false
+}

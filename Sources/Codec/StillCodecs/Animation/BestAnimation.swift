@@ -1,0 +1,55 @@
+import SatchelCore
+
+/// Whether an animation is made at the speed `best`: read, scaled and written by libvips from the first step to the last. A
+/// decision without input or output.
+///
+/// It is what our own way is compared with, and takes about five times the processor time. libvips reads, scales and saves
+/// page by page; only what its savers have written is held until the end.
+struct BestAnimation: Hashable, Sendable {
+    /// Bytes that it takes beyond what ``Speed/standard`` does.
+    let memory: Int64
+    private let part: AnimationPart
+    private let type: MediaType
+
+    /// libvips reads 4,096 frames of a GIF and doesn't say that there were more.
+    private static let mostFrames = 4_000
+    /// Milliseconds that one frame of a GIF can say.
+    private static let longestOfGIF = 655_350
+
+    /// - Parameter result: Pixels of a frame that is written.
+    init(_ part: AnimationPart, as type: MediaType, result: Int64) {
+        self.part = part
+        self.type = type
+        // A second reader and its canvas; a page with its copies; what quantises a frame.
+        let page = part.facts.size.area * 48 + result * 64
+        // What is written is nowhere larger than the pixels' indices, and there are two copies of it.
+        memory = Int64(part.facts.bytes) + page + (type == .gif ? result * Int64(part.frames.count) * 2 : 0)
+    }
+
+    /// Why it is made at ``Speed/standard``, as a clause; nil where it isn't.
+    ///
+    /// - Parameters:
+    ///   - granted: Bytes of memory.
+    ///   - standard: Bytes that ``Speed/standard`` takes.
+    ///   - seconds: Processor time that it takes.
+    ///   - secondsLeft: Nil for no hurry.
+    func hindrance(granted: Int64, standard: Int64, seconds: Double, secondsLeft: Double?) -> String? {
+        let facts = part.facts
+        switch facts.type {
+        case .gif, .webp, .jxl: break
+        case .png: return "libvips reads one frame of an APNG"
+        default: return "libvips reads no sequence of \(facts.type.format.name)"
+        }
+        if part.decoded > Self.mostFrames { return "libvips may read \(Self.mostFrames) frames, and it has more" }
+        if type == .gif, facts.delays.contains(where: { $0 > Self.longestOfGIF }) {
+            return "libvips can't say in a GIF how long a frame is shown"
+        }
+        if standard + memory > granted {
+            return "libvips would hold \(standard + memory) bytes, and \(granted) were granted"
+        }
+        if EffortChoice(WorkCost(full: seconds, reduced: 0), secondsLeft: secondsLeft) != .full, let secondsLeft {
+            return Shortfall.estimate(needed: seconds, left: max(0, secondsLeft)).cause(isMade: true)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,44 @@
+import SatchelCore
+import GIF
+
+/// The frames of a GIF as libvips shows them, for as long as our own reader shows the same.
+///
+/// libvips doesn't count what is damaged, and what becomes of frames that are cut off or lie beyond the screen is each
+/// decoder's own. Reading them twice is a small part of scaling and writing them.
+final class ComparedFrames: FrameSource {
+    let palette: [UInt32] = []
+    /// What libvips reads otherwise, as a clause; nil while it doesn't.
+    private(set) var difference: String?
+    private let pages: PageFrames
+    private let own: GIFFrames
+    private let source: AnimationFacts
+    private var canvas: Canvas
+    private var position = 0
+
+    /// - Parameter facts: Of the whole GIF.
+    init(_ source: GIFSource, facts: AnimationFacts, counting defects: FrameDefects) throws(AttachmentError) {
+        pages = try PageFrames.open(source, facts: facts)
+        own = GIFFrames(source, counting: defects)
+        self.source = facts
+        canvas = Canvas(width: facts.size.width, height: facts.size.height)
+    }
+
+    func show(on canvas: inout Canvas) throws(AttachmentError) {
+        position += 1
+        if pages.count != source.frames {
+            difference = "libvips reads \(pages.count) frames, and it has \(source.frames)"
+            throw .corrupt(reason: "its frames can be counted in two ways")
+        }
+        try own.show(on: &self.canvas)
+        do {
+            try pages.show(on: &canvas)
+        } catch {
+            if !WorkTime.isUp { difference = "libvips can't decode frame \(position)" }
+            throw error
+        }
+        guard canvas.pixels == self.canvas.pixels else {
+            difference = "libvips shows frame \(position) otherwise"
+            throw .corrupt(reason: "its frames can be read in two ways")
+        }
+    }
+}

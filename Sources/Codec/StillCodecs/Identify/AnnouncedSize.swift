@@ -1,0 +1,68 @@
+import SatchelCore
+
+/// The size that a file announces, where its decoder refuses to open it. For messages only: nothing is decoded by it.
+enum AnnouncedSize {
+    /// The pixels of a JPEG's frame, of a WebP, or of the largest picture of a HEIF; nil of other formats and where nothing is found.
+    static func pixels(_ format: PictureFormat, _ bytes: UnsafeRawBufferPointer) -> Int64? {
+        switch format {
+        case .jpeg: unsafe jpeg(bytes)
+        case .heif: unsafe heif(bytes)
+        case .webp: unsafe webp(bytes)
+        default: nil
+        }
+    }
+
+    /// ITU-T T.81, B.2.2: length, precision, height and width follow the marker of a frame.
+    private static func jpeg(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        var position = 2
+        while position + 9 <= bytes.count, unsafe bytes[position] == 0xff {
+            let marker = unsafe bytes[position + 1]
+            let isFrame = marker & 0xf0 == 0xc0 && ![0xc4, 0xc8, 0xcc].contains(marker)
+            if isFrame {
+                return unsafe area(number(bytes, position + 5, 2), number(bytes, position + 7, 2))
+            }
+            position += 2 + Int(unsafe number(bytes, position + 2, 2))
+        }
+        return nil
+    }
+
+    /// RFC 9649, 2.5 to 2.7, and RFC 6386, 9.1: by the first chunk.
+    private static func webp(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        guard bytes.count >= 30 else { return nil }
+        func little(_ position: Int, _ count: Int) -> Int64 {
+            (0..<count).reversed().reduce(0) { unsafe $0 << 8 | Int64(bytes[position + $1]) }
+        }
+        return switch unsafe String(decoding: bytes[12..<16], as: UTF8.self) {
+        case "VP8X": area(little(24, 3) + 1, little(27, 3) + 1)
+        case "VP8L": area(little(21, 4) & 0x3fff + 1, little(21, 4) >> 14 & 0x3fff + 1)
+        case "VP8 ": area(little(26, 2) & 0x3fff, little(28, 2) & 0x3fff)
+        default: nil
+        }
+    }
+
+    /// ISO/IEC 23008-12, 6.5.3: a box `ispe` has its flags, the width and the height.
+    private static func heif(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        let name = Array("ispe".utf8)
+        var largest: Int64?
+        var position = 0
+        // Properties come before the data, within the first few kilobytes.
+        let end = min(bytes.count, 64 << 10) - 16
+        while position < end {
+            if unsafe bytes[position..<position + 4].elementsEqual(name) {
+                let found = unsafe area(number(bytes, position + 8, 4), number(bytes, position + 12, 4))
+                largest = max(largest ?? 0, found)
+            }
+            position += 1
+        }
+        return largest
+    }
+
+    private static func number(_ bytes: UnsafeRawBufferPointer, _ position: Int, _ count: Int) -> Int64 {
+        (0..<count).reduce(0) { unsafe $0 << 8 | Int64(bytes[position + $1]) }
+    }
+
+    private static func area(_ width: Int64, _ height: Int64) -> Int64 {
+        let (area, overflow) = width.multipliedReportingOverflow(by: height)
+        return overflow ? .max : area
+    }
+}

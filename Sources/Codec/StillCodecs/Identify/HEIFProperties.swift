@@ -1,0 +1,62 @@
+import SatchelCore
+
+/// What a HEIF file says of its primary picture's colours, which libvips leaves out (ISO/IEC 23008-12 and 14496-12).
+struct HEIFProperties: Hashable, Sendable {
+    /// Of a `colr` box with code points instead of a profile; nil where there is none.
+    private(set) var colour: CodedColour?
+    /// Whether colours were multiplied by alpha.
+    private(set) var isPremultiplied = false
+
+    /// Reads the file's `meta` box as far as it makes sense; whatever doesn't is taken for absent.
+    init(_ file: UnsafeRawBufferPointer) {
+        let file = unsafe Bytes(whole: file)
+        guard let meta = file.boxes.first(where: { $0.type == "meta" })?.body.dropped(4) else { return }
+        let parts = meta.boxes
+        let primary = parts.first { $0.type == "pitm" }.flatMap { $0.body.identifier(at: 4) }
+        if let properties = parts.first(where: { $0.type == "iprp" })?.body.boxes {
+            let all = properties.first { $0.type == "ipco" }?.body.boxes ?? []
+            let own = primary.flatMap { Bytes.properties(in: properties, of: [$0])[$0] }?.map(\.box) ?? []
+            // The tiles' own properties count where a grid has none.
+            colour = Self.colour(own) ?? (own.contains { $0.type == "colr" } ? nil : Self.colour(all))
+        }
+        if let references = parts.first(where: { $0.type == "iref" })?.body {
+            isPremultiplied = (references.dropped(4) ?? references).boxes.contains { $0.type == "prem" }
+        }
+    }
+
+    /// What a picture is coded as where that is none of what libheif decodes; nil where it is.
+    static func foreignCoding(of file: UnsafeRawBufferPointer) -> String? {
+        let parts = unsafe Bytes(whole: file).boxes.first { $0.type == "meta" }?.body.dropped(4)?.boxes ?? []
+        guard let primary = parts.first(where: { $0.type == "pitm" }).flatMap({ $0.body.identifier(at: 4) }),
+            let items = parts.first(where: { $0.type == "iinf" })?.body
+        else { return nil }
+        // A count of two bytes, or of four.
+        let entries = items.dropped(items.number(at: 0, bytes: 1) == 0 ? 6 : 8)?.boxes ?? []
+        let types = entries.filter { $0.type == "infe" }.compactMap { entry -> (item: Int, type: String)? in
+            let isLong = entry.body.number(at: 0, bytes: 1) == 3
+            guard let item = entry.body.number(at: 4, bytes: isLong ? 4 : 2),
+                let type = entry.body.text(at: isLong ? 10 : 8)
+            else { return nil }
+            return (item, type)
+        }
+        guard let own = types.first(where: { $0.item == primary })?.type else { return nil }
+        let isDerived = ["grid", "iden", "iovl"].contains(own)
+        let codings = isDerived ? types.map(\.type) : [own]
+        guard !codings.contains(where: ["hvc1", "av01"].contains) else { return nil }
+        return codings.lazy.compactMap { foreignCodings[$0] }.first
+    }
+
+    /// By the types of items (ISO/IEC 23008-12, annexes).
+    private static let foreignCodings = [
+        "vvc1": "H.266", "avc1": "H.264", "evc1": "EVC", "j2k1": "JPEG 2000", "unci": "uncompressed", "jpeg": "JPEG",
+    ]
+
+    private static func colour(_ boxes: [Bytes.Box]) -> CodedColour? {
+        for box in boxes where box.type == "colr" && box.body.text(at: 0) == "nclx" {
+            if let primaries = box.body.number(at: 4, bytes: 2), let transfer = box.body.number(at: 6, bytes: 2) {
+                return CodedColour(primaries: primaries, transfer: transfer)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,28 @@
+import SatchelCore
+
+/// Whether a still is made at the speed `best`. A decision without input or output.
+struct BestStill: Hashable, Sendable {
+    /// What ``Speed/best`` takes, and what ``Speed/standard`` does.
+    let best: Estimate
+    let standard: Estimate
+
+    init(_ facts: StillFacts, _ policies: ImagePolicies) {
+        best = facts.estimate(for: policies, at: .best)
+        standard = facts.estimate(for: policies, at: .standard)
+    }
+
+    /// What to ask for of at most `memory` bytes.
+    func estimate(within memory: Int64) -> Estimate { best.memory <= memory ? best : standard }
+
+    /// Why it is made at ``Speed/standard``, as a clause; nil where it isn't.
+    ///
+    /// - Parameters:
+    ///   - granted: Bytes of memory.
+    ///   - secondsLeft: Nil for no hurry.
+    func hindrance(granted: Int64, secondsLeft: Double?) -> String? {
+        if best.memory > granted { return "it would hold \(best.memory) bytes, and \(granted) were granted" }
+        let cost = WorkCost(full: best.cpuSeconds, reduced: 0)
+        guard let secondsLeft, EffortChoice(cost, secondsLeft: secondsLeft) != .full else { return nil }
+        return Shortfall.estimate(needed: cost.full, left: max(0, secondsLeft)).cause(isMade: true)
+    }
+}

@@ -1,0 +1,256 @@
+package import SatchelCore
+import CJPEG
+import CVips
+
+/// What was found missing or odd while a still was decoded.
+package struct StillFaults: Hashable, Sendable {
+    package var losses: [Loss] = []
+    var warnings: [String] = []
+}
+
+/// One decode by libvips: what it is asked for.
+package struct StillDecoding {
+    var facts: StillFacts
+    var format: PictureFormat
+    var region: PixelRect
+    var size: PixelSize
+    var speed: Speed
+    var chroma: ChromaResolution
+
+    /// What becomes of a picture of which more is missing than few would notice.
+    var damaged: WhenDamaged
+
+    /// - Parameter faults: What is missing or odd is added.
+    /// - Throws: ``AttachmentError/corrupt(reason:)`` where nothing can be decoded, or too little for `damaged`.
+    func runOrRefuse(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, faults: inout StillFaults
+    ) throws(AttachmentError) -> Picture {
+        var end = DataEnd()
+        let failure: VipsFailure
+        do {
+            let warnings = DecoderWarnings()
+            let picture = try run(bytes, header, end: &end)
+            if !end.hasMarker { faults.warnings.append(Self.lackOfEnd) }
+            if end.leftOver > Self.oddBytes { _ = try countDamage(bytes, leftOver: end.leftOver, &faults) }
+            switch warnings {
+            case .some(let warnings):
+                if format == .tiff { try note(Double(warnings.damagedFaxRows), Self.damage, &faults) }
+                // libvips takes any number of libjpeg's warnings.
+                if format == .jpeg, !warnings.isEmpty, end.leftOver == 0 { _ = try countDamage(bytes, &faults) }
+                if warnings.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
+            case nil: break
+            }
+            return picture
+        } catch let error as VipsFailure {
+            failure = error
+        } catch let error as AttachmentError {
+            throw error
+        } catch {
+            throw .codecCrashed(reason: "\(error)")
+        }
+        let refusal = failure.damage(of: facts.type.format.name)
+        guard case .corrupt = refusal else { throw refusal }
+        do {
+            return switch format {
+            case .jpeg: try tolerated(bytes, header, refusal, &faults)
+            case .png, .tiff: try found(bytes, header, refusal, &faults)
+            case .webp: try decoded(bytes, header, refusal, &faults)
+            default: throw refusal
+            }
+        } catch let error as AttachmentError {
+            throw error
+        } catch let error as VipsFailure {
+            // What fails for good is damage; memory and time are not.
+            throw error.damage(of: facts.type.format.name)
+        } catch {
+            throw .codecCrashed(reason: "\(error)")
+        }
+    }
+
+    private static let lackOfEnd = "the file has no end marker, and nothing else is missing"
+    package static let cut = "the file ends within them"
+    private static let zeros = "the file holds nothing but zeros from there on"
+    private static let damagedTIFF = AttachmentError.corrupt(
+        reason: "its TIFF data cannot be decoded: it is damaged")
+    private static let damage = "its data is damaged within them"
+    /// Bytes behind the last row that say nothing of it.
+    private static let oddBytes = 3
+    /// Huffman codes that were changed may lead anywhere, and on until the data is used up.
+    private static let stray = "a marker stands in the midst of its data, and decoders stop there"
+    private static let early = "its data ends before them, and is damaged there or anywhere above"
+
+    /// Rows that are missing, where there are any.
+    private func note(
+        _ missing: Double, _ reason: String, _ faults: inout StillFaults, unit: Damage.Unit = .rows
+    ) throws(AttachmentError) {
+        let damage = Damage(unit, missing: missing, of: Double(facts.storedSize.height))
+        if let loss = try damage.loss(because: reason, when: damaged) { faults.losses.append(loss) }
+    }
+
+    /// Counts what a JPEG lacks. Returns false where nothing of it can be decoded.
+    ///
+    /// - Parameter leftOver: Bytes behind the last row, where they are known.
+    private func countDamage(
+        _ bytes: borrowing SourceBytes, leftOver: Int = 0, _ faults: inout StillFaults
+    ) throws(AttachmentError) -> Bool {
+        guard let found = JPEGReader.damage(of: bytes) else { return false }
+        if found.is_cut != 0, found.missing == 0 { faults.warnings.append(Self.lackOfEnd) }
+        let missing = Double(found.missing)
+        switch (found.is_cut != 0, found.has_several_scans != 0) {
+        case (true, true): try note(missing, "the file ends before its last scans", &faults, unit: .detail)
+        case (true, false): try note(missing, facts.isFilledUp ? Self.zeros : Self.cut, &faults)
+        case (false, _):
+            let early = found.has_stray_marker != 0 ? Self.stray : Self.early
+            try note(missing, found.ends_early != 0 ? early : Self.damage, &faults)
+        }
+        let odd = max(leftOver, Int(found.left_over))
+        if missing == 0, odd > Self.oddBytes {
+            // Changed codes are mostly codes too: decoders show what they come to, and some bits are left over.
+            faults.losses.append(
+                Loss(
+                    "proof that its \(facts.storedSize.height) rows are right",
+                    because: "\(odd) bytes of its data are left over"))
+        }
+        return true
+    }
+
+    /// A JPEG as far as it goes.
+    private func tolerated(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
+        _ faults: inout StillFaults
+    ) throws -> Picture {
+        guard try countDamage(bytes, &faults) else { throw WorkTime.isUp ? WorkTime.failure : refusal }
+        var end = DataEnd()
+        return try run(bytes, header, isLenient: true, end: &end)
+    }
+
+    /// A PNG's or a TIFF's rows as far as they can be decoded.
+    private func found(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
+        _ faults: inout StillFaults
+    ) throws -> Picture {
+        guard let warnings = DecoderWarnings() else {
+            throw AttachmentError.tooExpensive(resource: "memory", granted: "share")
+        }
+        let isPNG = format == .png
+        let dataEnd = unsafe bytes.withBytes { unsafe TIFFDirectory.dataEnd(in: $0) }
+        var refusal = refusal
+        // libtiff calls it a read error that data means nothing.
+        if !isPNG, let dataEnd, dataEnd <= bytes.count { refusal = Self.damagedTIFF }
+        var rows = unsafe satchel_rows_found()
+        let loaded = try bytes.load(format, SourceBytes.Loading(isLenient: isPNG))
+        let picture = try unsafe withUnsafeMutablePointer(to: &rows) { rows throws(VipsFailure) in
+            try unsafe finished(
+                scaled(
+                    warnings.rows(of: loaded, found: rows, warns: isPNG), by: VipsDownscaler(speed: speed)))
+        }
+        let height = facts.storedSize.height
+        let missing = unsafe height - Int(rows.first_missing)
+        let isCut =
+            isPNG
+            ? unsafe !bytes.withBytes { unsafe PNGChunks.hasEnd($0) }
+            : refusal == VipsFailure.cut(facts.type.format.name)
+        guard missing < height else { throw isCut ? VipsFailure.cut(facts.type.format.name) : refusal }
+        if missing > 0 {
+            try note(Double(missing), isCut ? Self.cut : Self.damage, &faults)
+        } else if isCut {
+            faults.warnings.append(Self.lackOfEnd)
+        } else {
+            // All rows are there, and nobody knows which of them are right.
+            let doubt = "its checksums don't fit its data"
+            guard damaged == .salvage else {
+                throw AttachmentError.corrupt(reason: "any of its \(height) rows may be wrong: \(doubt)")
+            }
+            faults.losses.append(Loss("proof that its \(height) rows are right", because: doubt))
+        }
+        return picture
+    }
+
+    /// A WebP's rows as far as libwebp decodes them, what follows grey or transparent.
+    private func decoded(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
+        _ faults: inout StillFaults
+    ) throws -> Picture {
+        if try unsafe bytes.withMutableBytes({ unsafe WebPChunks.dropAlpha(from: $0) }) {
+            // Its colours may be whole: a picture without its transparency is more than none.
+            var end = DataEnd()
+            if let opaque = try? run(bytes, bytes.load(.webp), end: &end) {
+                faults.losses.append(Loss("its transparency", because: "its data is damaged"))
+                return opaque
+            }
+            if WorkTime.isUp { throw WorkTime.failure }
+            throw refusal
+        }
+        let (size, bands) = (facts.storedSize, header.bands)
+        guard bands == 3 || bands == 4, header.pixelBytes == bands else { throw refusal }
+        var pixels = [UInt8](repeating: bands == 4 ? 0 : 0x80, count: Int(size.area) * bands)
+        try unsafe bytes.withMutableBytes { unsafe WebPChunks.endBehindFile($0) }
+        let rows = unsafe bytes.withBytes { bytes in
+            unsafe pixels.withUnsafeMutableBufferPointer { pixels in
+                guard let from = unsafe bytes.bindMemory(to: UInt8.self).baseAddress, let to = pixels.baseAddress
+                else { return -1 }
+                return unsafe Int(
+                    satchel_webp_rows(from, bytes.count, Int32(bands), to, Int32(size.width), Int32(size.height)))
+            }
+        }
+        guard rows > 0 else { throw refusal }
+        // The decoder may have begun on the rows behind.
+        let end = min(rows, size.height) * size.width * bands
+        for place in end..<pixels.count { pixels[place] = bands == 4 ? 0 : 0x80 }
+        // Where all rows came, what failed is in the last.
+        try note(Double(max(1, size.height - rows)), facts.isCut ? Self.cut : Self.damage, &faults)
+        return try unsafe finished(scaled(header.like(pixels, size: size), by: VipsDownscaler(speed: speed)))
+    }
+
+    private func run(
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool = false, end: inout DataEnd
+    ) throws(VipsFailure) -> Picture {
+        try finished(
+            facts.downscaler(at: speed).decoded(self, bytes, header, isLenient: isLenient, end: &end))
+    }
+
+    /// The part of the stored picture that is wanted.
+    var storedRegion: PixelRect { region.stored(orientation: facts.orientation, upright: facts.size) }
+
+    /// Its size as stored.
+    var target: PixelSize { facts.orientation >= 5 ? size.swapped : size }
+
+    /// What was loaded, scaled.
+    func scaled(_ loaded: borrowing Picture, by downscaler: VipsDownscaler) throws(VipsFailure) -> Picture {
+        let isPremultiplied = facts.heif?.isPremultiplied == true
+        return try downscaler.scaled(
+            isPremultiplied ? loaded.dividedByAlpha() : loaded.withoutLongIntegers(),
+            storedRegion.scaled(from: facts.storedSize, to: loaded.size), to: target)
+    }
+
+    /// What was scaled, upright in sRGB; in memory.
+    private func finished(_ scaled: borrowing Picture) throws(VipsFailure) -> Picture {
+        if let coded = facts.heif?.colour, !coded.isStandard, scaled.isUnmanaged {
+            return try scaled.upright(facts.orientation).standardColour(from: coded)
+        }
+        return try small(scaled)
+    }
+
+    /// Upright, in sRGB, without metadata; in memory.
+    private func small(_ scaled: borrowing Picture) throws(VipsFailure) -> Picture {
+        let small = try scaled.standardColour()
+        return try facts.orientation == 1
+            ? small.stripped().computed() : small.computed().upright(facts.orientation).stripped().computed()
+    }
+
+    /// As much of the scaling as the decoder can do by itself.
+    var shrinkOnLoad: SourceBytes.Loading {
+        let factor = min(
+            Double(region.size.width) / Double(size.width), Double(region.size.height) / Double(size.height))
+        var loading = SourceBytes.Loading()
+        switch format.shrinksOnLoad {
+        case .divides(let divisors):
+            loading.shrink = divisors.first { factor / Double($0) >= speed.divisionMargin } ?? 1
+        case .scales:
+            if let margin = speed.scaleMargin, factor > 2 * margin { loading.scale = margin / factor }
+        case nil:
+            break
+        }
+        return loading
+    }
+}

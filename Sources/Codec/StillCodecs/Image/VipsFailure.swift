@@ -1,0 +1,74 @@
+package import SatchelCore
+import CVips
+
+/// What libvips said when an operation failed; for the log, not for the sender.
+package struct VipsFailure: Error, Hashable {
+    var text: String
+
+    /// Takes what is in libvips' error buffer, and clears it.
+    static func current() -> VipsFailure {
+        let text = unsafe String(cString: satchel_error_text())
+        satchel_error_clear()
+        return VipsFailure(text: text)
+    }
+
+    /// The error where an operation, or an option of one, is missing: that libvips is older than the one this was written for.
+    /// Nil where it failed for anything else.
+    var lack: AttachmentError? {
+        let lines = text.split(separator: "\n")
+        let line = lines.first {
+            $0.contains("no property named") || $0.contains("class \"") && $0.contains("not found")
+        }
+        guard let line else { return nil }
+        return .unsupportedFeature(
+            reason: "the installed libvips is too old for it (\(line))",
+            advice: "Whoever runs Satchel finds in satchel doctor which version that is.")
+    }
+
+    /// What is said of a file that ends too early.
+    package static func cut(_ format: String) -> AttachmentError {
+        .corrupt(reason: "the file ends before its \(format) picture is complete")
+    }
+
+    /// The failure as the sender's error: `format` could not be decoded.
+    func damage(of format: String) -> AttachmentError {
+        // What was stopped looks like damage.
+        if WorkTime.isUp { return WorkTime.failure }
+        if let refusal = NewerFeature.refusal(of: self.text) ?? lack { return refusal }
+        let text = self.text.lowercased()
+        // libheif calls its limits a failure to get memory.
+        if text.contains("number of sequence frames exceeded") {
+            return .corrupt(reason: "its header announces more frames than its decoder takes")
+        }
+        if text.contains("memory")
+            && (text.contains("out of") || text.contains("alloc") || text.contains("not enough")
+                || text.contains("insufficient"))
+        {
+            return .tooExpensive(resource: "memory", granted: "share")
+        }
+        if let refusal = UnsupportedPicture.refusal(of: format, saying: text) { return refusal }
+        if text.contains("bad image dimensions") || text.contains("size signaled") {
+            return .corrupt(reason: "its header claims other sides than its picture has")
+        }
+        let signsOfAnEnd = [
+            "premature", "truncated", "unexpected end", "end of file", "end of stream", "eof", "read error",
+            "too short",
+            "not enough data", "incomplete",
+        ]
+        if signsOfAnEnd.contains(where: text.contains) {
+            return Self.cut(format)
+        }
+        return .corrupt(reason: "its \(format) data cannot be decoded: it is damaged, or ends too early")
+    }
+}
+
+/// Runs `body` and turns what libvips says into the sender's error: `format` could not be decoded.
+func decoding<Result: ~Copyable>(
+    _ format: String, _ body: () throws(VipsFailure) -> Result
+) throws(AttachmentError) -> Result {
+    do {
+        return try body()
+    } catch {
+        throw error.damage(of: format)
+    }
+}

@@ -1,0 +1,154 @@
+import SatchelCore
+import Payloads
+
+/// Why things failed, what to do, and doing it: where an operator goes first.
+extension ConsolePage {
+    /// What is looked at, by how far back.
+    private static let failureSpans: [(name: String, label: String, seconds: Double?)] = [
+        ("1h", "Last hour", 3600), ("24h", "Last day", 86_400), ("7d", "Last week", 604_800), ("all", "All", nil),
+    ]
+
+    static let failures = ConsolePage(path: "/console/failures", section: .failures, needs: .failures) { visit in
+        let span = failureSpan(visit)
+        let answer = try await visit.api.get(
+            .failures, query: [("since", since(span, visit)), ("code", visit.filter("code"))])
+        let groups = answer["groups"]?.elements ?? []
+        var cards: [HTMLText] = []
+        for group in groups { cards.append(try await card(group, span, visit)) }
+        let tabs = failureSpans.map { item -> HTMLText in
+            let current: HTMLText = item.name == span.name ? " aria-current=\"true\"" : ""
+            return "<li><a href=\"/console/failures?span=\(item.name)\"\(current)>\(item.label)</a></li>\n"
+        }
+        let count = groups.reduce(0) { $0 + Int($1["count"]?.number ?? 0) }
+        let empty: HTMLText = "<p class=\"empty\">✓ Nothing failed.</p>"
+        return ConsoleContent(
+            title: count == 0 ? "Failures" : "Failures (\(count))",
+            html: """
+                <h1>Failures</h1>
+                <div class="head"><nav class="tabs" aria-label="How far back"><ul>
+                \(tabs)</ul></nav>\(retryAll(groups, span, visit))</div>
+                \(cards.isEmpty ? empty : "\(cards)")
+                """,
+            says: count == 0 ? "Nothing failed." : "\(Element.count(count, "failure")).")
+    }
+
+    private static func failureSpan(_ visit: ConsoleVisit) -> (name: String, label: String, seconds: Double?) {
+        let name = visit.filter("span") ?? "24h"
+        return failureSpans.first { $0.name == name } ?? failureSpans[1]
+    }
+
+    fileprivate static func since(
+        _ span: (name: String, label: String, seconds: Double?), _ visit: ConsoleVisit
+    ) -> String? {
+        span.seconds.map { Instant(milliseconds: visit.now.milliseconds - Int64($0 * 1000)).description }
+    }
+
+    fileprivate static func since(named name: String?, _ visit: ConsoleVisit) -> String? {
+        failureSpans.first { $0.name == name }.flatMap { since($0, visit) }
+    }
+
+    private static func isRetryable(_ group: JSONValue) -> Bool { group["retryable"]?.boolean == true }
+
+    // MARK: Everything that can be
+
+    private static func retryAll(
+        _ groups: [JSONValue], _ span: (name: String, label: String, seconds: Double?), _ visit: ConsoleVisit
+    ) -> HTMLText {
+        let able = groups.filter(isRetryable)
+        let count = able.reduce(0) { $0 + Int($1["count"]?.number ?? 0) }
+        guard count > 0, visit.api.may(.retryJobs) else { return "" }
+        let path = "/console/failures?span=\(span.name)"
+        guard visit.query["confirm"] == "all" else {
+            return """
+                <div class="buttons"><a class="button" id="retry-all" href="\(path)&amp;confirm=all">Retry all that can be…</a></div>
+                """
+        }
+        let codes = able.compactMap { $0["code"]?.text }.joined(separator: ",")
+        return """
+            <div class="buttons">\(Element.button(
+                "Yes, retry \(Element.count(count, "failure"))", "/console/failures/retry", kind: "main",
+                [("codes", codes), ("span", span.name)]))<a class="button" href="\(path)">No</a></div>
+            """
+    }
+
+    // MARK: One code
+
+    private static func card(
+        _ group: JSONValue, _ span: (name: String, label: String, seconds: Double?), _ visit: ConsoleVisit
+    ) async throws -> HTMLText {
+        let code = group["code"]?.text ?? ""
+        let count = Int(group["count"]?.number ?? 0)
+        let kinds = (group["kinds"]?.elements ?? []).compactMap(\.text).joined(separator: ", ")
+        let about: HTMLText =
+            isRetryable(group)
+            ? "<p><strong>Trying again can help.</strong></p>"
+            : "<p><strong>The source has to change.</strong> What was uploaded comes to the same; what a URL leads to may be another by now.</p>"
+        return """
+            <section class="failure" id="failure-\(code)" aria-labelledby="title-\(code)">
+            <p class="count" aria-hidden="true">\(count)</p>
+            <div><h2 id="title-\(code)"><code>\(code)</code> <span class="hidden">\(Element.count(count, "failure"))</span></h2>
+            <p class="message">\(Element.text(group["message"]?.text))</p>
+            \(about)
+            <p class="faint">Last \(Element.age(group["last_at"]?.text, at: visit.now)), first \
+            \(Element.age(group["first_at"]?.text, at: visit.now))\(kinds.isEmpty ? "" : HTMLText(", \(kinds)"))</p>
+            \(try await examples(group, visit))
+            \(retry(code, count, isRetryable(group), span, visit))</div>
+            </section>
+            """
+    }
+
+    private static func retry(
+        _ code: String, _ count: Int, _ isRetryable: Bool,
+        _ span: (name: String, label: String, seconds: Double?), _ visit: ConsoleVisit
+    ) -> HTMLText {
+        guard visit.api.may(.retryJobs) else { return "" }
+        let path = "/console/failures?span=\(span.name)"
+        guard visit.query["confirm"] == code else {
+            let label = isRetryable ? "Retry…" : "Retry anyway…"
+            return """
+                <p><a class="button" href="\(path)&amp;confirm=\(code)#failure-\(code)">\(label)</a></p>
+                """
+        }
+        return """
+            <div class="buttons">\(Element.button(
+                "Yes, retry \(Element.count(count, "failure"))", "/console/failures/retry", kind: "main",
+                [("codes", code), ("span", span.name)]))<a class="button" href="\(path)">No</a></div>
+            """
+    }
+
+    /// The latest few, by what they were made from.
+    private static func examples(_ group: JSONValue, _ visit: ConsoleVisit) async throws -> HTMLText {
+        var lines: [HTMLText] = []
+        for id in (group["jobs"]?.elements ?? []).prefix(5).compactMap({ $0.text ?? $0["id"]?.text }) {
+            guard let job = try? await visit.api.get(.job, ["id": id]) else { continue }
+            let failed = (job["attachments"]?.elements ?? []).first { $0["error"]?["code"] == group["code"] }
+            let name = failed?["source"]?["name"]?.text ?? failed?["identifier"]?.text
+            lines.append(
+                """
+                <li>\(jobLink(id)) \(Element.text(name)) <span class="faint">\
+                \(Element.age(job["finished_at"]?.text, at: visit.now))</span></li>
+
+                """)
+        }
+        return lines.isEmpty ? "" : "<ul class=\"examples\">\n\(lines)</ul>"
+    }
+}
+
+extension ConsoleAction {
+    static let retryFailures = ConsoleAction(path: "/console/failures/retry", needs: .retryJobs) { visit in
+        let span = visit.form["span"]
+        for code in (visit.form["codes"] ?? "").split(separator: ",").map(String.init) {
+            var next: JSONValue?
+            repeat {
+                var body: [UInt8] = []
+                JSONValue(members: [
+                    ("code", JSONValue(code)), ("cursor", next),
+                    ("since", ConsolePage.since(named: span, visit).map { JSONValue($0) }),
+                ]).write(to: &body)
+                next = try await visit.api.send(.retryJobs, body: body).json["next"]
+                if next?.isNull ?? true { next = nil }
+            } while next != nil
+        }
+        return .see("/console/failures" + ConsoleAPI.query([("span", span)]), .allRetried)
+    }
+}

@@ -1,0 +1,180 @@
+import SatchelCore
+import HTTPTypes
+import Platform
+import Stores
+import Synchronization
+
+/// Decides whether a submission may come in, before any of its body is read.
+///
+/// Counts what this process receives, and of rates its share; the queue and the quotas are the records' to know.
+public final class AdmissionController: Sendable {
+    private struct State {
+        var uploads = 0
+        /// Bytes that uploads underway have announced, or brought where they announced nothing.
+        var underway: Int64 = 0
+        var known: KnownCapacity?
+        /// Bytes of uploads that came since the last look, which sees them.
+        var uploaded: Int64 = 0
+        var buckets: [TenantID: TokenBucket] = [:]
+    }
+
+    /// What the store has, looked at a moment ago.
+    private struct KnownCapacity {
+        var capacity: StoreCapacity
+        var at: ContinuousClock.Instant
+    }
+
+    /// How old a look at the store may be: a listing of the sources costs a call per file.
+    private static let lookInterval: Duration = .seconds(1)
+
+    let store: Store
+    private let settings: ServiceSettings
+    private let state = Mutex(State())
+
+    init(store: Store, settings: ServiceSettings) {
+        self.store = store
+        self.settings = settings
+    }
+
+    /// Bodies that are being received.
+    public var uploads: Int { state.withLock { $0.uploads } }
+
+    /// Whether a submission of the tenant would be taken now; it counts towards its rate.
+    ///
+    /// - Throws: A problem with the status 429 and a `Retry-After`.
+    func admit(_ tenant: TenantID) async throws {
+        try take(from: tenant)
+        try await store.records.admit(tenant, settings.submissions(of: tenant))
+    }
+
+    private func take(from tenant: TenantID) throws(Problem) {
+        guard let rate = settings.tenantQuotas[tenant].submissionsPerMinute else { return }
+        let nodes = store.records.nodes
+        let wait = state.withLock { state -> Duration? in
+            let now = ContinuousClock.now
+            // A bucket that is full again says no more than none.
+            if state.buckets.count > 1000 { state.buckets = state.buckets.filter { !$0.value.isFull(at: now) } }
+            return state.buckets[tenant, default: TokenBucket(rate: Double(rate) / 60, burst: Double(rate), at: now)]
+                .take(nodes, at: now)
+        }
+        guard let wait else { return }
+        throw Problem(
+            .tooManyRequests, "rate_limited",
+            "This tenant may submit \(rate) times a minute. Come back after what 'Retry-After' says.",
+            headers: [.retryAfter: "\(Int(wait.inSeconds.rounded(.up)))", .connection: "close"])
+    }
+
+    /// Receives a body while `body` runs.
+    ///
+    /// - Parameter announced: Its bytes, where they are known.
+    /// - Throws: A problem with the status 429 or 507 where there is no room; what `body` throws.
+    func receiving<Result>(
+        _ announced: Int64?, _ body: (UploadPlace) async throws -> Result
+    ) async throws -> Result {
+        let room = try await look()
+        let limits = settings.intake
+        guard room.free - (announced ?? 0) >= limits.freeBytes else {
+            throw Problem(
+                HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "store_full",
+                "The disk of this service is nearly full. Its operator has to make room; try again later.",
+                headers: [.connection: "close"])
+        }
+        let isTaken = state.withLock { state in
+            guard state.uploads < limits.uploads,
+                room.waiting + state.underway + (announced ?? 0) <= limits.spoolBytes
+            else { return false }
+            state.uploads += 1
+            state.underway += announced ?? 0
+            return true
+        }
+        guard isTaken else {
+            throw Problem(
+                .tooManyRequests, "queue_full",
+                "As many uploads as can be taken at once are being received or wait. Try again later.",
+                headers: [.retryAfter: "2", .connection: "close"])
+        }
+        let place = UploadPlace(gate: self, announced: announced)
+        defer { leave(place) }
+        return try await body(place)
+    }
+
+    private func leave(_ place: UploadPlace) {
+        let bytes = place.counted
+        state.withLock { state in
+            state.uploads -= 1
+            state.underway -= bytes
+            // What was received is a source that waits now, or gone: look again before long.
+            state.known?.capacity.waiting += bytes
+        }
+    }
+
+    /// - Throws: A problem with the status 429 where as much waits as may.
+    fileprivate func grow(by bytes: Int64) throws(Problem) {
+        let fits = state.withLock { state in
+            state.underway += bytes
+            return (state.known?.capacity.waiting ?? 0) + state.underway <= settings.intake.spoolBytes
+        }
+        guard fits else {
+            throw Problem(
+                .tooManyRequests, "queue_full", "As many bytes as can be taken are waiting. Try again later.",
+                headers: [.retryAfter: "2", .connection: "close"])
+        }
+    }
+
+    private func look() async throws -> StoreCapacity {
+        // One looks again, the others go by what there is meanwhile.
+        let known = state.withLock { state -> StoreCapacity? in
+            let now = ContinuousClock.now
+            guard let known = state.known, now - known.at >= Self.lookInterval else { return state.known?.capacity }
+            state.known?.at = now
+            return nil
+        }
+        if let known { return known }
+        let capacity = try await store.capacity()
+        state.withLock { state in
+            state.known = KnownCapacity(capacity: capacity, at: .now)
+            state.uploaded = 0
+        }
+        return capacity
+    }
+
+    /// Whether there is room for so many bytes more.
+    ///
+    /// - Parameter added: Those among them that come now, and lie in the spool from then on.
+    func hasRoom(for bytes: Int64 = 0, adding added: Int64 = 0) async throws -> Bool {
+        let room = try await look()
+        return state.withLock { state in
+            state.uploaded += added
+            return room.free >= settings.intake.freeBytes
+                && room.waiting + state.underway + state.uploaded + bytes <= settings.intake.spoolBytes
+        }
+    }
+
+    /// Has the next look see what there is.
+    func forget() {
+        state.withLock { $0.known = nil }
+    }
+}
+
+/// The place of an upload that is being received.
+final class UploadPlace: Sendable {
+    private let gate: AdmissionController
+    private let announced: Int64?
+    private let grown = Mutex<Int64>(0)
+
+    fileprivate init(gate: AdmissionController, announced: Int64?) {
+        self.gate = gate
+        self.announced = announced
+    }
+
+    /// Bytes of the body came.
+    ///
+    /// - Throws: A problem where nobody knew how many there would be, and there is no room for more.
+    func received(_ bytes: Int) throws(Problem) {
+        guard announced == nil else { return }
+        grown.withLock { $0 += Int64(bytes) }
+        try gate.grow(by: Int64(bytes))
+    }
+
+    fileprivate var counted: Int64 { announced ?? grown.withLock { $0 } }
+}

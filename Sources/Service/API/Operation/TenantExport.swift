@@ -1,0 +1,128 @@
+public import SatchelCore
+public import FoundationEssentials
+import Payloads
+import Stores
+
+/// What is kept of a tenant, as the API shows it, without what opens anything: no token, key or secret is in it.
+public struct TenantExport: Sendable {
+    /// Of one kind of records, all.
+    public enum List: String, Sendable, CaseIterable {
+        case jobs
+        case attachments
+        case notifications
+        case firings
+        case responses
+        case categories
+        case calls
+        case uploads
+        case keys
+        case audit
+    }
+
+    /// Records that are read at once.
+    private static let page = 100
+
+    private let service: Service
+    private let tenant: TenantID
+
+    public init(of tenant: TenantID, from service: Service) {
+        self.service = service
+        self.tenant = tenant
+    }
+
+    /// Gives each record of a list as a line of JSON, without its end.
+    public func lines(of list: List, _ take: (Data) throws -> Void) async throws {
+        let records = service.records
+        switch list {
+        case .jobs:
+            try await each(of: { try await records.jobs(of: tenant, where: RecordFilter(), after: $0, limit: $1) }) {
+                try take(line(JobBody($0, access: [], service)))
+            }
+        case .attachments:
+            try await attachments { try take(line(AttachmentDocument($0, access: nil, service))) }
+        case .notifications:
+            // One that repeats may be in both lists.
+            var told: Set<NotificationID> = []
+            for list in NotificationList.allCases {
+                try await each(of: {
+                    try await records.notifications(of: tenant, in: list, category: nil, after: $0, limit: $1)
+                }) { record in
+                    guard told.insert(record.id).inserted else { return }
+                    try take(line(try await service.body(of: record)))
+                }
+            }
+        case .firings:
+            var place: Int64 = 0
+            while true {
+                let firings = try await records.firings(of: tenant, after: place, limit: Self.page)
+                for firing in firings { try take(line(try await service.document(firing))) }
+                guard let last = firings.last?.place else { return }
+                place = last
+            }
+        case .responses:
+            try await each(of: { try await records.responses(of: tenant, to: nil, after: $0, limit: $1) }) { record in
+                var call: CallRecord?
+                if let id = record.call { call = try await records.call(id, of: tenant) }
+                try take(line(ResponseDocument(record: record, call: call).json))
+            }
+        case .categories:
+            for category in try await records.categories(of: tenant) { try take(line(category)) }
+        case .calls:
+            try await each(of: { try await records.calls(of: tenant, where: CallFilter(), after: $0, limit: $1) }) {
+                try take(line(CallBody($0)))
+            }
+        case .uploads:
+            try await each(of: { try await records.uploads(of: tenant, in: nil, after: $0, limit: $1) }) {
+                try take(line(UploadDocument($0)))
+            }
+        case .keys:
+            try await each(of: { try await records.keys(of: tenant, after: $0, limit: $1) }) {
+                try take(line(KeyRoutes.KeyBody($0)))
+            }
+        case .audit:
+            try await each(of: { try await records.audit(of: tenant, where: AuditFilter(), after: $0, limit: $1) }) {
+                try take(line($0))
+            }
+        }
+    }
+
+    /// All attachments, newest first.
+    public func attachments(_ take: (AttachmentRecord) async throws -> Void) async throws {
+        try await each(of: {
+            try await service.records.attachments(of: tenant, where: RecordFilter(), after: $0, limit: $1)
+        }) { try await take($0) }
+    }
+
+    private func each<Element>(
+        of page: (String?, Int) async throws -> Page<Element>, _ take: (Element) async throws -> Void
+    ) async throws {
+        var cursor: String?
+        repeat {
+            let part = try await page(cursor, Self.page)
+            for element in part.elements { try await take(element) }
+            cursor = part.next
+        } while cursor != nil
+    }
+
+    private func line(_ value: some Encodable) throws -> Data { Self.withoutSecrets(try JSON.encode(value)) }
+
+    private func line(_ value: JSONValue) throws -> Data {
+        var bytes: [UInt8] = []
+        value.write(to: &bytes)
+        return Self.withoutSecrets(Data(bytes))
+    }
+
+    /// What was handed over has links and tickets in it. Their ids stay, by which records tell of them. Of what renditions are
+    /// encrypted with only the key is left out.
+    static func withoutSecrets(_ line: Data) -> Data {
+        let marks = TokenKind.allCases.map(\.rawValue) + ["\"encryption\"", "\"preview_encryption\""]
+        var text = String(decoding: line, as: UTF8.self)
+        guard marks.contains(where: text.contains) else { return line }
+        // Prefix and id, then the secret and the checksum: see `TokenFormat`.
+        text.replace(/(sat[a-z]_[0-9A-Za-z]{22})[0-9A-Za-z]{49}/) { "\($0.1)…" }
+        // 32 bytes in base64, and 44 or 48 in hexadecimal: see `EncryptionBody`.
+        text.replace(/"k":\s*"[0-9A-Za-z_-]{43}"/) { _ in "\"k\":\"\"" }
+        text.replace(/"fragment":\s*"[0-9a-f]{88,96}"/) { _ in "\"fragment\":\"\"" }
+        return Data(text.utf8)
+    }
+}

@@ -1,0 +1,109 @@
+import SatchelCore
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import Payloads
+
+/// What a caller wants of a push payload: the query and the headers beside it.
+struct PayloadRequest: Hashable, Sendable {
+    /// Seconds.
+    static let defaultDeadline = 10.0
+    /// Seconds. Push services and proxies give up on a caller that waits longer.
+    static let deadlines = 0.05...25.0
+    /// Seconds that links live.
+    static let defaultLife = AccessLimits.link.inSeconds
+    static let lives = 60.0...AccessLimits.longest.inSeconds
+
+    /// Nil: that of the payload's category, else the one that this is mapped to, else `notification`.
+    var profile: String?
+    var onFailure = FailureMode.drop
+    var pushType = PushType.alert
+    /// Seconds that the answer may take.
+    var deadline = Self.defaultDeadline
+    /// Seconds that links live; nil for ``expiresAt`` or the default.
+    var expiresIn: Double?
+    /// When the push ends; nil where it doesn't say.
+    var expiresAt: Instant?
+    var delivery = DeliveryMode.private
+    /// Nil: what is made stays in the clear.
+    var encrypt: RenditionScheme?
+
+    /// How long links live that are made at `now`.
+    func life(at now: Instant) -> Duration {
+        if let expiresIn { return .seconds(fraction: expiresIn) }
+        guard let expiresAt else { return .seconds(fraction: Self.defaultLife) }
+        // A push that arrives in its last second is fetched for after that.
+        let left = (expiresAt - now).inSeconds
+        return .seconds(fraction: min(max(left, Self.lives.lowerBound), Self.lives.upperBound))
+    }
+}
+
+extension PayloadRequest {
+    private static let expiration = HTTPField.Name("apns-expiration")
+
+    /// What a query may have; a push type is APNs' word.
+    private static func parameters(of format: PayloadFormat) -> [String] {
+        ["profile", "on_failure"] + (format == .apns ? ["push_type"] : []) + [
+            "deadline", "expires_in", "delivery", "encrypt",
+        ]
+    }
+
+    /// - Throws: A problem that names everything that can't be taken.
+    init(_ request: Request, _ format: PayloadFormat) throws(Problem) {
+        let known = Self.parameters(of: format)
+        let errors = ValidationErrors()
+        func choice<Choice: RawRepresentable & CaseIterable>(
+            _ name: String, _ text: String, _ value: inout Choice
+        ) where Choice.RawValue == String {
+            if let choice = Choice(rawValue: text) {
+                value = choice
+            } else {
+                errors.add(name, "This is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+            }
+        }
+        func seconds(_ name: String, _ text: String, in range: ClosedRange<Double>) -> Double? {
+            if let value = Double(text), range.contains(value) { return value }
+            errors.add(name, "This is a number of seconds from \(range.lowerBound) to \(range.upperBound).")
+            return nil
+        }
+        for (name, text) in try Query(request).parameters {
+            guard known.contains(name) else {
+                errors.add(
+                    String(name.prefix(64)),
+                    "This call has no such parameter; it has \(known.dropLast().joined(separator: ", ")) and \(known.last ?? "")."
+                )
+                continue
+            }
+            switch name {
+            case "profile": profile = text
+            case "on_failure": choice(name, text, &onFailure)
+            case "push_type": choice(name, text, &pushType)
+            case "deadline": deadline = seconds(name, text, in: Self.deadlines) ?? deadline
+            case "expires_in": expiresIn = seconds(name, text, in: Self.lives)
+            case "encrypt":
+                encrypt = RenditionScheme(rawValue: text)
+                if encrypt == nil { errors.add(name, "This is one of matrix, aesgcm.") }
+            default: choice(name, text, &delivery)
+            }
+        }
+        // 0 is APNs' word for a push that isn't kept: its links live as by default.
+        if format == .apns, let name = Self.expiration, let text = request.headers[name], text != "0" {
+            if let time = Int64(text), (0..<1 << 40).contains(time) {
+                expiresAt = Instant(milliseconds: time * 1000)
+            } else {
+                errors.add("apns-expiration", "This is a time in seconds since 1970, or 0.")
+            }
+        }
+        try errors.check()
+        try Self.checkType(of: request)
+    }
+
+    private static func checkType(of request: Request) throws(Problem) {
+        let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
+        guard type?.filter({ $0 != " " }) == "application/json" else {
+            throw Problem(
+                .unsupportedMediaType, "unsupported_media_type",
+                "This call takes the payload as 'Content-Type: application/json'.")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import SatchelCore
+import Hummingbird
+import Payloads
+
+/// Responses to notifications: by whoever has a ticket, and the list of them.
+struct ResponseRoutes: Sendable {
+    let service: Service
+
+    func add(to table: RouteTable) {
+        table.on(.respond) { request, context in
+            do {
+                return try await .json(respond(request, context), headers: .anyOrigin)
+            } catch {
+                var problem = Problem(describing: error)
+                problem.headers.append(contentsOf: HTTPFields.anyOrigin)
+                throw problem
+            }
+        }
+        // What a page of another origin asks before.
+        table.on(.respondPreflight) { _, _ in .preflight(.post) }
+        table.on(.listResponses) { request, context in try await list(request, of: context.tenant) }
+    }
+
+    private func respond(_ request: Request, _ context: ServiceContext) async throws -> ResponseAnswer {
+        let token = AccessToken(secretText: try context.parameter("ticket"))
+        guard let ticket = try await service.records.ticket(of: token, .respond) else { throw Problem.notFound }
+        let body = try await IncomingBody.json(of: request, limit: ResponseReader.bodyLimit)
+        let response = try ResponseReader.response(body.readableBytesView)
+        return try await service.responses.answer(response, by: ticket)
+    }
+
+    private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
+        var notification: NotificationID?
+        let query = try ListParameters(request, filters: ["notification"]) { query in
+            notification = query.string("notification", bytes: 0...256).map(NotificationID.init)
+        }
+        let page = try await service.records.responses(
+            of: tenant, to: notification, after: query.cursor, limit: query.limit)
+        var documents: [JSONValue] = []
+        for record in page.elements {
+            var call: CallRecord?
+            if let id = record.call { call = try await service.records.call(id, of: tenant) }
+            documents.append(try ResponseDocument(record: record, call: call).json)
+        }
+        let answer = JSONValue(members: [
+            ("responses", JSONValue(elements: documents)),
+            ("next", page.next.map { JSONValue(ListParameters.cursor($0)) } ?? .null),
+        ])
+        return .json(answer)
+    }
+}

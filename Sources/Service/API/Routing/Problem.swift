@@ -1,0 +1,166 @@
+import SatchelCore
+import FoundationEssentials
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// An error as the API answers it: `application/problem+json` (RFC 9457) with a code for programs and a detail that says
+/// what to do.
+struct Problem: Error, Sendable {
+    /// A field of the request that can't be taken.
+    struct Field: Hashable, Sendable, Encodable {
+        /// A JSON pointer (RFC 6901) into the body, or the name of a header or query parameter.
+        var pointer: String
+        var detail: String
+    }
+
+    var status: HTTPResponse.Status
+    /// Never reworded.
+    var code: String
+    /// What to do about it.
+    var detail: String
+    var errors: [Field] = []
+    var headers: HTTPFields = [:]
+    /// A URI where the kind of problem is somebody's standard.
+    var type = "about:blank"
+    /// Where an upload is, and where it was taken to be.
+    var offsets: Offsets?
+
+    /// What RFC 9457 calls extension members, of the problem type `mismatching-upload-offset`.
+    struct Offsets: Hashable, Sendable {
+        var expected: Int64
+        var provided: Int64
+    }
+
+    init(
+        _ status: HTTPResponse.Status, _ code: String, _ detail: String, errors: [Field] = [], headers: HTTPFields = [:]
+    ) {
+        self.status = status
+        self.code = code
+        self.detail = detail
+        self.errors = errors
+        self.headers = headers
+    }
+}
+
+extension Problem {
+    /// Malformed, unknown, expired and revoked credentials all get this.
+    static let unauthorized = Problem(
+        .unauthorized, "unauthorized",
+        "This needs an API key or a grant that is good now, as 'Authorization: Bearer …'.",
+        headers: [.wwwAuthenticate: "Bearer"])
+
+    /// - Parameter roles: Those of which one would do.
+    static func forbidden(_ roles: [AccessRole]) -> Problem {
+        let names = roles.map { "'\($0.rawValue)'" }.joined(separator: " or ")
+        return Problem(.forbidden, "forbidden", "This key lacks the role \(names). Use one that has it.")
+    }
+
+    /// Where no key is needed, a web page still needs one.
+    static let noWebPage = Problem(
+        .forbidden, "forbidden",
+        "Without a key this answers programs, not other sites' pages, and only where Host is localhost, a loopback address or that of public_url. Ask for one of those, or send an API key."
+    )
+
+    /// New work, once the service is about to end.
+    static let draining = Problem(
+        .serviceUnavailable, "draining", "The service is about to end. Send the request again, elsewhere or later.",
+        headers: [.retryAfter: "5"])
+
+    /// Asked of a node that takes no requests.
+    static let onlyWorks = Problem(
+        .notFound, "not_found", "This node only works. Ask one that takes requests (role: api or all).")
+
+    static let notFound = Problem(
+        .notFound, "not_found", "There is nothing here for this key. Check the id; what was deleted or expired is gone."
+    )
+
+    static func invalid(_ detail: String, _ errors: [Field] = []) -> Problem {
+        Problem(.badRequest, "invalid_request", detail, errors: errors)
+    }
+
+    static func invalid(_ pointer: String, _ detail: String) -> Problem {
+        invalid(
+            "The request can't be taken as it is; 'errors' says what would do.",
+            [Field(pointer: pointer, detail: detail)])
+    }
+
+    /// What an error of the work means as an answer to a request.
+    init(_ error: AttachmentError) {
+        let status: HTTPResponse.Status
+        var headers: HTTPFields = [:]
+        switch error.code {
+        case .queueFull, .quotaExceeded, .rateLimited:
+            status = .tooManyRequests
+            headers[.retryAfter] = "5"
+        case .storeFull: status = HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
+        case .storeFailed:
+            status = .serviceUnavailable
+            headers[.retryAfter] = "5"
+        case .notInStore: status = .notFound
+        case .sourceTooLarge: status = .contentTooLarge
+        case .deadlineExceeded: status = .gatewayTimeout
+        default: status = .unprocessableContent
+        }
+        self.init(status, error.code.rawValue, error.message, headers: headers)
+    }
+}
+
+extension Problem {
+    private struct Body: Encodable {
+        var type: String
+        var title: String
+        var status: Int
+        var code: String
+        var detail: String
+        var errors: [Field]
+        var expectedOffset: Int64?
+        var providedOffset: Int64?
+
+        enum CodingKeys: String, CodingKey {
+            case type
+            case title
+            case status
+            case code
+            case detail
+            case errors
+            case expectedOffset = "expected-offset"
+            case providedOffset = "provided-offset"
+        }
+    }
+
+    /// As JSON.
+    var body: Data {
+        let body = Body(
+            type: type, title: status.reasonPhrase, status: status.code, code: code, detail: detail,
+            errors: errors, expectedOffset: offsets?.expected, providedOffset: offsets?.provided)
+        return (try? JSON.encode(body)) ?? Data("{}".utf8)
+    }
+
+    var response: Response {
+        var headers = headers
+        headers[.contentType] = "application/problem+json"
+        headers[.cacheControl] = "no-store"
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+    }
+
+    /// What `error` is to the client. Nothing of the inside shows.
+    init(describing error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case let error as AttachmentError: self = Problem(error)
+        case let fault as ConnectionFault: self = Problem(fault)
+        case let error as HTTPError where error.status == .contentTooLarge:
+            self = Problem(.contentTooLarge, "body_too_large", "The body is larger than this call takes.")
+        case let error as HTTPError where error.status == .notFound:
+            self = Problem(.notFound, "not_found", "There is no such path. /docs lists what there is.")
+        case let error as HTTPError where error.status.kind == .clientError:
+            self = Problem(error.status, "invalid_request", error.body ?? "The request can't be read.")
+        default:
+            self = Problem(
+                .internalServerError, "internal_error",
+                "Something went wrong here, and was logged. Try again; the request id helps whoever looks for it.")
+        }
+    }
+}

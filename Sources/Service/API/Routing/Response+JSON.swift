@@ -1,0 +1,28 @@
+import SatchelCore
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Payloads
+
+extension Response {
+    /// An answer with a JSON body that was encoded before. Nothing of a tenant's is cached by others.
+    static func json(_ data: Data, _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+        var headers = headers
+        headers[.contentType] = "application/json"
+        headers[.cacheControl] = "no-store"
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
+    }
+
+    static func json(_ value: JSONValue, _ status: HTTPResponse.Status = .ok) -> Response {
+        var bytes: [UInt8] = []
+        value.write(to: &bytes)
+        return json(Data(bytes), status)
+    }
+
+    static func json(
+        _ value: some Encodable, _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+    ) throws -> Response {
+        json(try JSON.encode(value), status, headers: headers)
+    }
+}

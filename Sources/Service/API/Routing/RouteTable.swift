@@ -1,0 +1,67 @@
+import SatchelCore
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Connects endpoints with what answers them. Whoever may not use an endpoint gets no further than here.
+struct RouteTable {
+    typealias Handler = @Sendable (Request, ServiceContext) async throws -> Response
+
+    private let router: Router<ServiceContext>
+    private let authentication: Authentication
+    private let answers: EndpointAnswers
+
+    init(_ router: Router<ServiceContext>, _ authentication: Authentication, _ answers: EndpointAnswers) {
+        self.router = router
+        self.authentication = authentication
+        self.answers = answers
+    }
+
+    func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
+        answers.add(endpoint, handler)
+        router.on(RouterPath(endpoint.path), method: endpoint.method) { [authentication, answers] request, context in
+            try answers.admit(endpoint)
+            var context = context
+            context.identity = try await authentication.identity(for: endpoint, request)
+            return try await AuditActor.$current.withValue(context.actor) { [context] in
+                try await handler(request, context)
+            }
+        }
+    }
+
+    /// Answers every other method of the known paths with 405 and what there is.
+    func refuseOtherMethods() {
+        let known: [HTTPRequest.Method] =
+            [.get, .head, .post, .put, .delete, .patch, .options, .trace]
+            + [HTTPRequest.Method("QUERY")].compactMap(\.self)
+        for (path, endpoints) in Dictionary(grouping: Endpoint.all, by: \.path) {
+            let allowed = endpoints.map(\.method.rawValue).sorted().joined(separator: ", ")
+            for method in known where !endpoints.contains(where: { $0.method == method }) {
+                router.on(RouterPath(path), method: method) { _, _ -> Response in
+                    throw Problem(
+                        .methodNotAllowed, "method_not_allowed", "This path takes \(allowed).",
+                        headers: [.allow: allowed])
+                }
+            }
+        }
+    }
+}
+
+/// Answers every error as a problem.
+struct ProblemMiddleware: RouterMiddleware {
+    @concurrent func handle(
+        _ request: Request, context: ServiceContext,
+        next: @concurrent (Request, ServiceContext) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch {
+            let problem = Problem(describing: error)
+            if problem.status.kind == .serverError {
+                context.logger.error(
+                    "request failed", metadata: ["error": "\(error)", "route": "\(context.endpointPath ?? "-")"])
+            }
+            return problem.response
+        }
+    }
+}

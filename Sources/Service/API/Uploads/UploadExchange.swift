@@ -1,0 +1,163 @@
+import SatchelCore
+import FoundationEssentials
+import HTTPServer
+import HTTPTypes
+import Hummingbird
+import Jobs
+import NIOCore
+
+/// A request to an upload's URL: what all protocols have in common.
+struct UploadExchange: Sendable {
+    let service: Service
+    let request: Request
+    let context: ServiceContext
+    let upload: UploadRecord
+
+    var longest: Int64 { service.settings.limits.clipBytes }
+
+    /// A header's value; nil where it is missing.
+    func header(_ name: HTTPField.Name) -> String? { request.headers[name] }
+
+    /// Takes the request's body.
+    ///
+    /// - Parameters:
+    ///   - limit: Of its bytes, where it has one of its own.
+    ///   - progress: Told how much of the upload is durable, now and then.
+    /// - Throws: What ``UploadService`` throws; a problem where there is no room.
+    func append(
+        _ append: UploadAppend, limit: Int64? = nil, progress: @escaping @Sendable (Int64) async -> Void = { _ in }
+    ) async throws -> UploadRecord {
+        let body = try IncomingBody(request, limit: limit ?? .max)
+        let intake = service.intake
+        try await intake.admitUpload()
+        return try await service.uploads.append(to: upload, append, progress: progress) { writing in
+            try await body.forEach { piece in
+                try await intake.takeUpload(piece.readableBytes)
+                try await writing.write(piece)
+            }
+        }
+    }
+
+    /// The checksum of the body by `Content-Digest` (RFC 9530), where it comes with one that is known here.
+    var contentDigest: BodyChecksum? {
+        header(.contentDigest).flatMap { StructuredField.bytes(of: "sha-256", in: $0) }
+            .map { BodyChecksum(.sha256, $0) }
+    }
+
+    /// What the headers of a representation say of it (RFC 9110, section 8; RFC 6266; RFC 9530).
+    var description: UploadDescription {
+        let type = header(.contentType).flatMap { HeaderParameters($0)?.value }
+        let name = header(.contentDisposition).flatMap { HeaderParameters($0)?["filename"] }
+        let digest = header(.reprDigest).flatMap { StructuredField.bytes(of: "sha-256", in: $0) }
+        return UploadDescription(
+            name: name.flatMap(FileName.cleaned), typeHint: ReceivedPart.declared(type),
+            sha256: digest.map(\.hexadecimal))
+    }
+
+    /// A body that is checked lies behind the upload until its end: it has its own limit.
+    func limit(of checksum: BodyChecksum?) -> Int64? { checksum == nil ? nil : BodyChecksum.longestBody }
+
+    /// An upload that is whole, as JSON.
+    func whole(_ record: UploadRecord, _ fields: HTTPFields = [:]) throws -> Response {
+        var fields = fields
+        fields.append(contentsOf: Self.facts(of: record))
+        if let sha256 = record.sha256, let digest = Data(hexadecimal: sha256) {
+            fields[.reprDigest] = "sha-256=:\(digest.base64EncodedString()):"
+        }
+        return try .json(UploadDocument(record), headers: fields)
+    }
+
+    /// What every answer about an upload says.
+    static func facts(of record: UploadRecord) -> HTTPFields {
+        var fields: HTTPFields = [.uploadOffset: "\(record.offset)"]
+        if let job = record.submittedJob { fields[.satchelJob] = job.rawValue }
+        return fields
+    }
+
+    /// Seconds until its URL opens nothing any more.
+    func age(of record: UploadRecord) async throws -> Int64 {
+        let now = try await service.records.now()
+        return max(0, (record.expiresAt - now).components.seconds)
+    }
+}
+
+extension Problem {
+    /// What is told of bytes that aren't taken.
+    init(_ failure: UploadFailure) {
+        switch failure {
+        case .gone: self = .notFound
+        case .otherOffset(let record):
+            self.init(
+                .conflict, "mismatching_upload_offset",
+                "The upload stands at byte \(record.offset). Ask for its offset with HEAD, and go on from there.",
+                headers: UploadExchange.facts(of: record))
+            type = Self.uploadTypes + "mismatching-upload-offset"
+        case .otherChecksum:
+            self.init(
+                .unprocessableContent, "checksum_mismatch",
+                "The body doesn't have the checksum that came with it; nothing of it was taken. Send it again.")
+        case .refused(let refusal):
+            switch refusal {
+            case .overtaken:
+                self.init(
+                    .conflict, "overtaken",
+                    "Another request for this upload has come since. Ask for its offset with HEAD, and go on from there."
+                )
+            case .ended(.complete), .ended(.consumed):
+                self.init(.badRequest, "completed_upload", "The upload is complete, and takes nothing more.")
+                type = Self.uploadTypes + "completed-upload"
+            case .ended: self = .notFound
+            case .otherLength(let length):
+                self.init(
+                    .badRequest, "inconsistent_upload_length",
+                    "The upload's length was said to be another, or less than the \(length) bytes that are known. Say it once."
+                )
+                type = Self.uploadTypes + "inconsistent-upload-length"
+            case .tooLong(let length):
+                self.init(
+                    .badRequest, "inconsistent_upload_length",
+                    "More came than the \(length) bytes that the upload has. Send what was announced.")
+                type = Self.uploadTypes + "inconsistent-upload-length"
+            case .incomplete:
+                self.init(
+                    .badRequest, "inconsistent_upload_length",
+                    "The request was to be the upload's end, but bytes are missing. Send them before.")
+                type = Self.uploadTypes + "inconsistent-upload-length"
+            }
+            // The rest of a body that isn't taken isn't read.
+            headers[.connection] = "close"
+        }
+    }
+
+    /// What IANA's list of problem types has of uploads begins with this.
+    private static let uploadTypes = "https://iana.org/assignments/http-problem-types#"
+}
+
+extension HTTPField.Name {
+    // Tokens by RFC 9110: never nil.
+    private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .date }
+
+    static let uploadOffset = named("Upload-Offset")
+    static let uploadLength = named("Upload-Length")
+    static let uploadComplete = named("Upload-Complete")
+    static let uploadIncomplete = named("Upload-Incomplete")
+    static let uploadLimit = named("Upload-Limit")
+    static let uploadDraftInteropVersion = named("Upload-Draft-Interop-Version")
+    static let uploadDeferLength = named("Upload-Defer-Length")
+    static let uploadMetadata = named("Upload-Metadata")
+    static let uploadChecksum = named("Upload-Checksum")
+    static let uploadExpires = named("Upload-Expires")
+    static let uploadConcat = named("Upload-Concat")
+    static let tusResumable = named("Tus-Resumable")
+    static let tusVersion = named("Tus-Version")
+    static let tusExtension = named("Tus-Extension")
+    static let tusMaxSize = named("Tus-Max-Size")
+    static let tusChecksumAlgorithm = named("Tus-Checksum-Algorithm")
+    static let methodOverride = named("X-HTTP-Method-Override")
+    static let contentDigest = named("Content-Digest")
+    static let reprDigest = named("Repr-Digest")
+    static let satchelJob = named("Satchel-Job")
+    static let acceptPatch = named("Accept-Patch")
+    static let forwarded = named("Forwarded")
+    static let xForwardedFor = named("X-Forwarded-For")
+}

@@ -1,0 +1,105 @@
+internal import SatchelCore
+
+/// An entry of the audit list before it is written.
+struct AuditNote: Sendable {
+    var tenant: TenantID
+    var action: AuditEntry.Action
+    var subject: AuditEntry.Subject
+    var attachment: AttachmentID?
+    var actor: AuditActor
+    var detail: String?
+
+    /// - Parameter actor: Nil for whoever the task works for.
+    init(
+        _ action: AuditEntry.Action, _ kind: AuditEntry.Subject.Kind, _ id: String, of tenant: TenantID,
+        attachment: AttachmentID? = nil, by actor: AuditActor? = nil, detail: String? = nil
+    ) {
+        self.tenant = tenant
+        self.action = action
+        subject = AuditEntry.Subject(kind, id)
+        self.attachment = attachment
+        self.actor = actor ?? .current
+        self.detail = detail
+    }
+}
+
+extension AuditNote {
+    static func made(_ key: APIKeyRecord) -> AuditNote {
+        AuditNote(
+            .made, .key, key.id, of: key.tenant, detail: "with \(key.roles.map(\.rawValue).joined(separator: ", "))")
+    }
+
+    static func rotated(_ key: String, into successor: APIKeyRecord) -> AuditNote {
+        AuditNote(.rotated, .key, key, of: successor.tenant, detail: "its successor is \(successor.id)")
+    }
+
+    static func rotated(_ numbers: [SigningNumber], of tenant: TenantID) -> AuditNote {
+        AuditNote(.rotated, .secret, "\(numbers.first?.number ?? 0)", of: tenant)
+    }
+
+    /// Nil for what isn't noted when it is made.
+    static func made(_ access: AccessEntry) -> AuditNote? {
+        access.kind == .grant
+            ? AuditNote(.made, .grant, access.id, of: access.tenant, attachment: access.attachment) : nil
+    }
+
+    /// With all that was derived from it. Nil where it had ended before.
+    static func revoked(_ access: AccessEntry) -> AuditNote? {
+        guard access.endedAt == nil else { return nil }
+        let kind: AuditEntry.Subject.Kind =
+            switch access.kind {
+            case .grant: .grant
+            case .lease: .lease
+            case .link: .link
+            }
+        return AuditNote(.revoked, kind, access.id, of: access.tenant, attachment: access.attachment)
+    }
+
+    /// Nil for what takes nothing back, and where it had ended before.
+    static func revoked(_ upload: UploadRecord, by step: UploadStep, at now: Instant) -> AuditNote? {
+        step == .cancel && upload.isLive(at: now)
+            ? AuditNote(
+                .revoked, .ticket, upload.ticket, of: upload.tenant, detail: "of the upload \(upload.id.rawValue)")
+            : nil
+    }
+
+    static func deleted(_ attachment: AttachmentID, of tenant: TenantID, detail: String? = nil) -> AuditNote {
+        AuditNote(
+            .deleted, .attachment, attachment.rawValue, of: tenant, attachment: attachment, detail: detail)
+    }
+
+    /// - Parameter hash: Of the cookie, whose beginning tells one session from another.
+    static func signedIn(_ session: ConsoleSession, hash: String) -> AuditNote {
+        AuditNote(
+            .signedIn, .session, String(hash.prefix(16)), of: session.tenant,
+            by: session.key.map { AuditActor(.key, id: $0) } ?? AuditActor(.command))
+    }
+}
+
+/// Where an entry stands in the list: newest first.
+struct AuditPlace: Hashable, Sendable {
+    /// Of a page.
+    static let most = 1000
+
+    /// Milliseconds.
+    var at: Int64
+    var key: Int64
+
+    init(_ entry: AuditEntry) {
+        at = entry.at.milliseconds
+        key = Int64(entry.id) ?? 0
+    }
+
+    /// - Parameter cursor: Before all where it is none of ours.
+    init(cursor: String) {
+        let parts = cursor.split(separator: " ").compactMap { Int64($0) }
+        (at, key) = parts.count == 2 ? (parts[0], parts[1]) : (.max, .max)
+    }
+
+    /// - Parameter entries: From the page's first on, one more than it has where there is another page.
+    static func page(of entries: [AuditEntry], limit: Int) -> Page<AuditEntry> {
+        let elements = Array(entries.prefix(min(max(limit, 1), most)))
+        let last = entries.count > elements.count ? elements.last.map(AuditPlace.init) : nil
+        return Page(elements: elements, next: last.map { "\($0.at) \($0.key)" })
+    }
+}

@@ -1,0 +1,69 @@
+public import SatchelCore
+internal import Platform
+internal import SystemPackage
+
+/// What a backup took.
+public struct BackupReport: Hashable, Sendable {
+    /// Blobs that records refer to.
+    public var blobs = 0
+    public var bytes: Int64 = 0
+    /// Blobs that an earlier backup didn't have.
+    public var newBlobs = 0
+    /// Sources of jobs that wait or can be tried again.
+    public var sources = 0
+    /// Records refer to them, and the store doesn't have them.
+    public var missing: [BlobName] = []
+}
+
+/// What the records of one moment refer to.
+struct StoreReferences: Sendable {
+    var blobs: [CommittedBlob]
+    var sources: [SourceName]
+    /// Keys that live tokens were derived with, and the headers of unfinished jobs encrypted.
+    var keys: Set<String>
+}
+
+/// Records that can be copied as they are at one moment, while others change them.
+protocol SnapshotRecords: Sendable {
+    /// Writes all as of one moment into a new file.
+    func snapshot(to path: String) async throws(AttachmentError) -> StoreReferences
+}
+
+extension Store {
+    /// Copies all of the store but the keys, as it is at one moment, while others use it. It is the new backup, whole, when
+    /// this returns; until then the directory holds what it held before.
+    ///
+    /// What is deleted meanwhile stays until the next sweep.
+    ///
+    /// - Throws: `store_failed` also where the store can't be copied; `store_full`.
+    public func backup(into backup: BackupDirectory) async throws(AttachmentError) -> BackupReport {
+        guard let records = records as? any SnapshotRecords, let removals else {
+            throw .storeFailed(reason: "only a store whose bytes are in its directory has a backup")
+        }
+        // From here on nothing goes that the records of the moment below may refer to.
+        let held = try await BlockingWork.files { () throws(SystemError) in try removals.hold() }
+        defer { withExtendedLifetime(held) {} }
+        let references = try await records.snapshot(to: backup.newRecords.string)
+        var report = BackupReport(blobs: references.blobs.count, sources: references.sources.count)
+        for blob in references.blobs {
+            report.bytes += blob.bytes
+            do {
+                if try await backup.blobs.adopt(blob.name, from: blobs) { report.newBlobs += 1 }
+            } catch {
+                guard error.code == .notInStore else { throw error }
+                report.missing.append(blob.name)
+            }
+        }
+        for source in references.sources {
+            do {
+                _ = try await backup.sources.adopt(source, from: sources)
+            } catch {
+                // Its job fails with that in the store as well.
+                guard error.code == .notInStore else { throw error }
+                report.sources -= 1
+            }
+        }
+        try await backup.finish(keeping: references)
+        return report
+    }
+}

@@ -1,0 +1,89 @@
+internal import SatchelCore
+internal import SystemPackage
+internal import Platform
+internal import Glibc
+internal import GRDB
+
+extension SQLiteRecordStore: SnapshotRecords {
+    /// By SQLite's online backup, all pages in one step: it reads one moment, and no writer waits for it.
+    func snapshot(to path: String) async throws(AttachmentError) -> StoreReferences {
+        let now = try await now()
+        return try await BlockingWork.run { () throws(AttachmentError) in
+            do {
+                let file = FilePath(path)
+                _ = try Files.open(
+                    file, .readWrite, [.create, .exclusiveCreate, .noFollow], permissions: .ownerReadWrite,
+                    to: "make '\(path)'")
+                let copy = try DatabaseQueue(path: path)
+                try pool.backup(to: copy)
+                let references = try copy.writeWithoutTransaction { database in
+                    // Of one file, which nobody has to open for it to be whole.
+                    try database.execute(sql: "PRAGMA journal_mode = DELETE")
+                    return try database.references(at: now)
+                }
+                try copy.close()
+                try Files.sync(try Files.open(file, .readOnly, to: "sync '\(path)'"), "a copy of the records")
+                return references
+            } catch let error as SystemError {
+                throw AttachmentError(error)
+            } catch {
+                throw AttachmentError(storing: error)
+            }
+        }
+    }
+
+    /// What the records in a copy refer to.
+    static func references(at path: String) throws(StoreError) -> StoreReferences {
+        try open(path, toRead: true) { database in try database.references(at: database.time(at: .wallClock())) }
+    }
+
+    /// As ``markDamaged(_:)``, in a copy.
+    static func markDamaged(_ names: [BlobName], at path: String) throws(StoreError) {
+        guard !names.isEmpty else { return }
+        try open(path, toRead: false) { database in try database.markDamaged(names) }
+    }
+
+    /// Whether there is no job, no attachment, no good key, no category and no notification in the records.
+    static func isEmpty(at path: String) throws(StoreError) -> Bool {
+        try open(path, toRead: false) { database in
+            guard try database.tableExists("jobs") else { return true }
+            // Records of an earlier version lack these.
+            for table in ["categories", "notifications"] where try database.tableExists(table) {
+                if try database.row("SELECT 1 FROM \(table) LIMIT 1") != nil { return false }
+            }
+            return try database.row(
+                """
+                SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs) OR EXISTS (SELECT 1 FROM attachments)
+                    OR EXISTS (SELECT 1 FROM api_keys WHERE revoked_at IS NULL)
+                """) == nil
+        }
+    }
+
+    private static func open<Value>(
+        _ path: String, toRead isReading: Bool, _ body: (Database) throws -> Value
+    ) throws(StoreError) -> Value {
+        do {
+            var configuration = Configuration()
+            configuration.readonly = isReading
+            configuration.publicStatementArguments = false
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let value = try queue.writeWithoutTransaction { database in
+                guard try !Schema.migrator.hasBeenSuperseded(database) else { throw StoreError.newerSchema(path: path) }
+                return try body(database)
+            }
+            try queue.close()
+            return value
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(error, at: path)
+        }
+    }
+}
+
+extension Database {
+    fileprivate func references(at now: Instant) throws -> StoreReferences {
+        StoreReferences(
+            blobs: try committedBlobs(), sources: try neededSources(), keys: try keysInUse(at: now))
+    }
+}

@@ -1,0 +1,202 @@
+public import SatchelCore
+internal import SystemPackage
+internal import FoundationEssentials
+internal import GRDB
+
+/// Records in an SQLite database in WAL mode with `synchronous=FULL`: one writer at a time in all processes, readers
+/// beside it. Writes are committed in groups; each returns when it is durable.
+public struct SQLiteRecordStore: RecordStore {
+    let pool: DatabasePool
+    let commits: GroupCommit
+    let workers: any WorkerLiveness
+    let keys: KeyRing
+    let clock: @Sendable () -> Instant
+    /// Shared by all processes that use the store.
+    let revocationCounter: RevocationCounter
+    let garbage: any GarbageCollector
+    /// Rows that a page of a list looks at, at most.
+    var longestSearch = 10_000
+
+    /// Opens the database at `path`, and makes or updates it where that is needed.
+    ///
+    /// - Parameters:
+    ///   - workers: Tells whose claims are taken away.
+    ///   - revocations: The path of the count of revocations, which all processes share.
+    ///   - garbage: Takes what a commit made superfluous.
+    ///   - clock: Where time comes from; the store never lets it go back.
+    init(
+        path: String, workers: any WorkerLiveness, revocations: FilePath, keys: KeyRing, garbage: any GarbageCollector,
+        clock: @escaping @Sendable () -> Instant = Instant.wallClock
+    ) throws(StoreError) {
+        do {
+            revocationCounter = try RevocationCounter(path: revocations)
+            pool = try Self.connect(to: path)
+        } catch let error as SystemError {
+            throw StoreError(error, at: path)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(error, at: path)
+        }
+        commits = GroupCommit(pool: pool, revocations: revocationCounter, clock: clock)
+        self.workers = workers
+        self.keys = keys
+        self.garbage = garbage
+        self.clock = clock
+    }
+
+    /// The name of the latest migration; opening a store applies all.
+    var schemaVersion: String { Schema.migrator.migrations.last ?? "0" }
+
+    public func now() async throws(AttachmentError) -> Instant {
+        try await read { _, now in now }
+    }
+
+    /// Reads from one snapshot, at the store's time. A cancelled task can read too: it may have to clean up, and to
+    /// report that as a failure of the store would be wrong.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, Instant) throws -> Value
+    ) async throws(AttachmentError) -> Value {
+        do {
+            return try await withCheckedThrowingContinuation { continuation in
+                pool.asyncRead { [clock] access in
+                    continuation.resume(
+                        with: Result {
+                            let database = try access.get()
+                            return try body(database, database.time(at: clock()))
+                        })
+                }
+            }
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    /// Writes in the next group; durable on return.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, Instant) throws -> Value
+    ) async throws(AttachmentError) -> Value {
+        do {
+            return try await performWrite(body)
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    /// Like ``write(_:)``, for a write under a claim, which can be lost.
+    func writeUnderClaim<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, Instant) throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await performWrite(body)
+        } catch let error as ClaimError {
+            throw error
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    /// A write, and the removal of sources that it made superfluous. If that is cut off, a sweep does it.
+    private func performWrite<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, Instant) throws -> Value
+    ) async throws -> Value {
+        // The write is carried out by another task.
+        let actor = AuditActor.current
+        let (value, released) = try await commits.write { database, now in
+            let value = try AuditActor.$current.withValue(actor) { try body(database, now) }
+            return (value, try database.takeReleasedSources())
+        }
+        await garbage.collect(released)
+        return value
+    }
+}
+
+extension SQLiteRecordStore {
+    /// How long a write waits for one of another process.
+    static let patience: Double = 30
+
+    private static func connect(to path: String) throws -> DatabasePool {
+        var configuration = Configuration()
+        configuration.label = "satchel.records"
+        configuration.foreignKeysEnabled = true
+        configuration.busyMode = .timeout(patience)
+        // Values never show in errors: they may be what only the sender knows.
+        configuration.publicStatementArguments = false
+        configuration.prepareDatabase { database in
+            // What was deleted shall not be found in the file.
+            try database.execute(sql: "PRAGMA secure_delete = FAST")
+            // Each write has a savepoint of its own, whose pages as they were would go to a file in the directory for temporary
+            // files: of 10,000 notifications that fired at once this was nine tenths of all that was written.
+            try database.execute(sql: "PRAGMA temp_store = MEMORY")
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        try pool.writeWithoutTransaction { database in
+            // The pool has just set NORMAL, which may lose an acknowledged commit when the power fails.
+            try database.execute(sql: "PRAGMA synchronous = FULL")
+            // What many write together changes more than the 500 pages of SQLite's own choice, and those over it are written and read
+            // again while it goes on: 8 MB, for as long as a transaction needs them (of a multiple of 256 pages SQLite
+            // understands that none may be written early). Pages that change again and again are
+            // copied out of the log less often where it may grow to 16 MB, not 4. Of 10,000 firings at once each wrote a third less.
+            try database.execute(sql: "PRAGMA cache_spill = 2000; PRAGMA wal_autocheckpoint = 4000")
+            let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
+            let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
+            let isOurs = try tables == 0 || application == Schema.applicationID || !isForeign(database)
+            guard isOurs else {
+                throw StoreError.notAStore(path: path)
+            }
+            guard try !Schema.migrator.hasBeenSuperseded(database) else {
+                throw StoreError.newerSchema(path: path)
+            }
+            if tables == 0 {
+                try database.inTransaction(.immediate) {
+                    try Schema.makeWhole(database); return .commit
+                }
+            }
+        }
+        try Schema.migrator.migrate(pool)
+        return pool
+    }
+
+    /// Whether there are tables of somebody else in the database. A first migration that was cut off leaves none.
+    private static func isForeign(_ database: Database) throws -> Bool {
+        let foreign = try Int.fetchOne(
+            database,
+            sql: "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'grdb_%' AND name NOT LIKE 'sqlite_%'")
+        return (foreign ?? 0) > 0
+    }
+}
+
+extension AttachmentError {
+    /// What an error of the database means for the attachment.
+    init(storing error: any Error) {
+        switch error {
+        case let error as AttachmentError: self = error
+        case let error as DatabaseError where error.resultCode == .SQLITE_FULL: self = .storeFull
+        case let error as DatabaseError:
+            self = .storeFailed(reason: "the records: \(error.message ?? error.resultCode.description)")
+        default: self = .storeFailed(reason: "the records: \(type(of: error))")
+        }
+    }
+}
+
+extension StoreError {
+    /// What an error of the database means for whoever opens it.
+    init(_ error: any Error, at path: String) {
+        if let error = error as? SystemError {
+            self = error.isOutOfSpace ? .full(path: path) : .inaccessible(path: path, reason: error.reason)
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self = .database(path: path, reason: "\(error)")
+            return
+        }
+        let reason = error.message ?? error.resultCode.description
+        switch error.resultCode {
+        case .SQLITE_FULL: self = .full(path: path)
+        case .SQLITE_NOTADB: self = .notAStore(path: path)
+        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM: self = .inaccessible(path: path, reason: reason)
+        case .SQLITE_BUSY: self = .busy(path: path, seconds: Int(SQLiteRecordStore.patience))
+        default: self = .database(path: path, reason: reason)
+        }
+    }
+}

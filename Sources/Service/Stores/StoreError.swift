@@ -1,0 +1,107 @@
+internal import SatchelCore
+
+/// Why a store could not be opened or tended. Each is one sentence that says what would help.
+public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is something else at `path`.
+    case notAStore(path: String)
+    /// There is no store at `path`, and none was to be made.
+    case missing(path: String)
+    /// The directory or a file in it can't be written or read; `reason` is the kernel's.
+    case inaccessible(path: String, reason: String)
+    /// No room for bytes or names.
+    case full(path: String)
+    /// Written by a later version of Satchel.
+    case newerSchema(path: String)
+    /// Written by an earlier version of Satchel, and not brought up to date.
+    case olderSchema(path: String)
+    /// A database without records.
+    case noSchema(path: String)
+    /// The database can't be used; `reason` is a sentence that says what would help.
+    case unusableDatabase(reason: String)
+    /// Somebody else could read the key file.
+    case exposedKeys(path: String)
+    /// The key file is not what it should be.
+    case damagedKeys(path: String, reason: String)
+    /// The key file is another's, so that this process only reads it.
+    case givenKeys(path: String)
+    /// There is no key file, and none can be made; `reason` is the kernel's.
+    case missingKeys(path: String, reason: String)
+    /// The database answered with an error.
+    case database(path: String, reason: String)
+    /// Another process uses what is wanted alone.
+    case inUse(path: String)
+    /// There is something in the store at `path` that would be lost.
+    case notEmpty(path: String)
+    /// There is something else than a backup at `path`.
+    case notABackup(path: String)
+    /// There is no backup at `path`, or none that was finished.
+    case noBackup(path: String)
+    /// Another process has held the store for longer than `seconds`.
+    case busy(path: String, seconds: Int)
+    /// A store that is to be copied isn't one in a directory.
+    case notCopied(path: String)
+    /// What is to take a copy has records of its own.
+    case occupied(path: String)
+    /// What is to take a copy has the beginning of that of another store, which was at `source`.
+    case otherCopy(path: String, source: String)
+    /// The store is to be a copy of the one at `source`, of which a part is missing.
+    case unfinishedCopy(path: String, source: String)
+    /// A copy isn't what was copied; each reason is a clause.
+    case unequalCopy(path: String, reasons: [String])
+
+    public var description: String {
+        switch self {
+        case .notAStore(let path):
+            "'\(path)' is not a Satchel store. Choose an empty or a new directory with --store."
+        case .missing(let path):
+            "There is no Satchel store at '\(path)'. Choose another directory with --store, or add something first."
+        case .inaccessible(let path, let reason):
+            "'\(path)' can't be used as a store: \(reason). Choose another directory with --store, or correct its permissions."
+        case .full(let path):
+            "There is no room left at '\(path)'. Free some space or inodes, then try again."
+        case .newerSchema(let path):
+            "The store at '\(path)' was written by a newer version of Satchel. Use that version, or a later one."
+        case .olderSchema(let path):
+            "The records in '\(path)' are those of an older version of Satchel. Run satchel store migrate on them first."
+        case .noSchema(let path):
+            "There are no records of Satchel in '\(path)'. Run satchel store migrate, or correct the URL in --store."
+        case .unusableDatabase(let reason): reason
+        case .exposedKeys(let path):
+            "The key file '\(path)' can be read by others. Run chmod 600 on it, or mount it with mode 0440; if somebody may have read it, delete it, which revokes all access."
+        case .damagedKeys(let path, let reason):
+            "The key file '\(path)' can't be used: \(reason). Restore it, or delete it, which revokes all access."
+        case .givenKeys(let path):
+            "The keys in '\(path)' are given to this process read-only, so it can't rotate them. Put a new key in front of the others where the file comes from."
+        case .missingKeys(let path, let reason):
+            "There are no keys at '\(path)', and none can be made there: \(reason). Provide the file, or name another with SATCHEL_ACCESS_KEYS."
+        case .database(let path, let reason):
+            "The records in '\(path)' can't be used: \(reason)."
+        case .inUse(let path):
+            "Another process uses '\(path)'. Wait for it to end, or stop it, then try again."
+        case .notEmpty(let path):
+            "The store at '\(path)' isn't empty, and nothing is written over it. Choose another directory with --store, or move that one away."
+        case .notABackup(let path):
+            "'\(path)' is neither empty nor an earlier backup. Choose a new directory."
+        case .noBackup(let path):
+            "There is no whole backup at '\(path)': it isn't one, or was never finished. Choose another."
+        case .busy(let path, let seconds):
+            "Another process has kept the store at '\(path)' to itself for \(seconds) s. Wait for it to end, then try again."
+        case .notCopied(let path):
+            "Only a store in a directory is copied, and '\(path)' is none."
+        case .occupied(let path):
+            "The store at '\(path)' has records of its own, and nothing is copied over them. Make an empty database, run 'satchel store migrate' with it, then try again."
+        case .otherCopy(let path, let source):
+            "The database '\(path)' has the beginning of another copy: of the store at '\(source)' as it was then. If that is this store, it was used since. Make an empty database, run 'satchel store migrate' with it, then try again."
+        case .unfinishedCopy(let path, let source):
+            "The store at '\(path)' is a copy of the one at '\(source)' that isn't whole. Run 'satchel store copy' again, which goes on where it was."
+        case .unequalCopy(let path, let reasons):
+            "The copy at '\(path)' isn't what was copied: \(reasons.joined(separator: "; ")). Make an empty database, run 'satchel store migrate' with it, then try again."
+        }
+    }
+}
+
+extension StoreError {
+    init(_ error: SystemError, at path: String) {
+        self = error.isOutOfSpace ? .full(path: path) : .inaccessible(path: path, reason: error.reason)
+    }
+}

@@ -1,0 +1,208 @@
+import SatchelCore
+import Foundation
+import Glibc
+import Ingest
+import Jobs
+import Platform
+import Stores
+
+/// One run over many files: submits them, carries the jobs out, and answers a line for each.
+struct BatchRun: Sendable {
+    let context: ProcessingContext
+    let profile: Profile
+    let mirror: Mirror?
+    let retryFailed: Bool
+    let removesSources: Bool
+    let maximumFailures: Int?
+    /// Jobs underway at once.
+    let width: Int
+
+    /// Files submitted in one transaction.
+    private static let group = 32
+    /// Files submitted and not finished, at most: enough to keep the codecs busy, little to hold in memory.
+    private static let ahead = 256
+    /// Between two looks at what other runs have in hand.
+    private static let pause: Duration = .milliseconds(200)
+
+    /// - Parameter write: Called with each file's line, as soon as it is known; several calls at a time.
+    /// - Throws: A cancellation, after which what was underway is pending again; ``CommandFailure`` when the store
+    ///   fails.
+    func process(
+        _ files: any SourceSupply, showsProgress: Bool, write: @escaping @Sendable (ResultLine) throws -> Void
+    ) async throws -> Summary {
+        let run = RunID.generate()
+        do {
+            try await context.store.records.announce(run)
+        } catch {
+            throw CommandFailure(error.message)
+        }
+        let progress = BatchProgress(write)
+        let room = AsyncSemaphore(capacity: Int64(Self.ahead))
+        let worker = JobWorker(
+            records: context.store.records, pipeline: context.pipeline, id: context.worker, source: .run(run),
+            width: width)
+        let submitting = Task {
+            defer { worker.close() }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    try await submit(files, run: run, to: worker, progress, room)
+                    progress.submittedAll()
+                }
+                group.addTask { try await follow(worker, progress, room) }
+                // One by one: what one of them throws ends the other.
+                while try await group.next() != nil {}
+            }
+        }
+        // A bar needs the end before it is reached.
+        let counting = Task {
+            guard showsProgress && Console.showsProgress else { return }
+            try await files.forEach { _ in
+                progress.counted()
+                await Task.yield()
+            }
+            progress.foundAll()
+        }
+        if showsProgress {
+            Console.beginProgress { width in
+                Interruption.wasAsked
+                    ? Interruption.stopping.shortened(to: width) : progress.line(at: .now).text(in: width)
+            }
+        }
+        defer {
+            submitting.cancel()
+            counting.cancel()
+            Console.endProgress()
+        }
+        do {
+            try await worker.run { job in
+                if let file = progress.finished(job) {
+                    try await finish(job, file, isUnchanged: false, progress)
+                    room.release(1)
+                }
+                if let maximumFailures, progress.summary.failed >= maximumFailures { throw TooManyFailures() }
+            }
+            try await submitting.value
+        } catch is TooManyFailures {
+        } catch let error as AttachmentError {
+            throw CommandFailure(error.message)
+        }
+        return progress.summary
+    }
+
+    private struct TooManyFailures: Error {}
+
+    // MARK: Submitting
+
+    private func submit(
+        _ files: any SourceSupply, run: RunID, to worker: JobWorker, _ progress: BatchProgress, _ room: AsyncSemaphore
+    ) async throws {
+        let digest = try profile.digest
+        var group: [(JobSubmission, BatchProgress.Pending)] = []
+        try await files.forEach { entry in
+            progress.found(1)
+            switch entry {
+            case .refused(let line):
+                try progress.add(line)
+            case .source(let file):
+                _ = await room.acquire(1, until: nil)
+                let job = file.job(under: profile, digest, run: run)
+                group.append((job, BatchProgress.Pending(location: file.location, shown: file.shown)))
+                if group.count == Self.group {
+                    try await accept(group, retryFailed: retryFailed, worker, progress, room)
+                    group = []
+                }
+            }
+        }
+        if !group.isEmpty { try await accept(group, retryFailed: retryFailed, worker, progress, room) }
+        progress.foundAll()
+    }
+
+    /// Waits for what other runs have in hand, so that every file has its line here too, and takes over what a run
+    /// leaves that ends before.
+    private func follow(_ worker: JobWorker, _ progress: BatchProgress, _ room: AsyncSemaphore) async throws {
+        while let group = progress.elsewhere() {
+            // What failed there just now was tried.
+            if !group.isEmpty { try await accept(group, retryFailed: false, worker, progress, room) }
+            // Nothing is asked of the store for it then, and a run that has nobody beside it ends without a wait.
+            try await Task.sleep(for: group.isEmpty ? Self.pause / 10 : Self.pause)
+        }
+    }
+
+    private func accept(
+        _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], retryFailed: Bool, _ worker: JobWorker,
+        _ progress: BatchProgress, _ room: AsyncSemaphore
+    ) async throws {
+        // The worker may finish a job before accept returns here, so its file is known by then; one that an earlier run
+        // left, or that is tried again, has an id of its own, known only afterwards.
+        for (job, pending) in group { progress.submitted(job.id, pending) }
+        let answers = try await context.store.records.submit(
+            group.map(\.job), SubmissionOptions(retriesFailed: retryFailed))
+        var isAdded = false
+        for (answer, (job, _)) in zip(answers, group) {
+            switch answer {
+            case .accepted(let record) where record.id == job.id:
+                isAdded = true
+                progress.takeBack(job.id)
+            case .accepted(let record), .adopted(let record):
+                isAdded = true
+                progress.takeBack(job.id)
+                guard let (file, ended) = progress.adopted(record.id, for: job.id) else { continue }
+                try await finish(ended, file, isUnchanged: false, progress)
+                room.release(1)
+            case .claimed, .conflict:
+                preconditionFailure("a run offers no worker and has no idempotency key")
+            case .unchanged(let record) where !record.state.isFinished:
+                progress.leave(job)
+            case .unchanged(let record):
+                // What was waited for is no work of an earlier run.
+                let wasElsewhere = progress.takeBack(job.id)
+                guard let file = progress.withdrawn(job.id) else { continue }
+                try await finish(record, file, isUnchanged: !wasElsewhere, progress)
+                room.release(1)
+            }
+        }
+        if isAdded { worker.added() }
+    }
+
+    // MARK: Finishing
+
+    private func finish(
+        _ job: JobRecord, _ file: BatchProgress.Pending, isUnchanged: Bool, _ progress: BatchProgress
+    ) async throws {
+        guard let attachment = job.attachments.first else { return }
+        var line = ResultLine(path: file.shown, record: attachment, attempt: job.attempt, isUnchanged: isUnchanged)
+        if let mirror, attachment.state == .delivered {
+            let written = try await mirror.write(
+                attachment.renditions, of: attachment.id, at: file.shown, isNew: !isUnchanged,
+                from: context.store.records)
+            line.files = written.files
+            if let failure = written.failure { line.fail(failure) }
+        }
+        // Also where an earlier run was interrupted between the record and the removal. Not where the output failed: the
+        // next run would not come by the source any more.
+        if removesSources && line.error == nil && attachment.renditions[.original] != nil,
+            let failure = Self.removal(of: file.location)
+        {
+            line.fail(failure)
+        }
+        try progress.add(line)
+    }
+
+    /// Removes a source whose original is kept, unless it changed meanwhile.
+    ///
+    /// - Returns: Why it could not be; nil where it is gone.
+    private static func removal(of location: SourceLocation) -> LineError? {
+        guard case .file(let root, let path, let state) = location else { return nil }
+        do throws(AttachmentError) {
+            try SourceRoot(root).remove(path, in: state)
+            return nil
+        } catch {
+            let reason = if case .invalidSource(let reason) = error { reason } else { error.message }
+            return LineError(
+                .removalFailed,
+                message:
+                    "The original is kept, but the source could not be removed: \(reason). Remove it, or correct that and run the same command again."
+            )
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import SatchelCore
+import Foundation
+import Ingest
+import S3
+
+/// A bucket that sources come from or outputs go to, and what keys begin with there: `s3://bucket/prefix`.
+struct BucketLocation: Hashable, Sendable, CustomStringConvertible {
+    var bucket: String
+    /// Empty, or ending in a slash. Any characters: they are somebody's keys.
+    var prefix: String
+
+    private static let scheme = "s3://"
+
+    /// Nil for what doesn't begin so.
+    init?(_ text: String) {
+        guard text.hasPrefix(Self.scheme) else { return nil }
+        let parts = text.utf8.dropFirst(Self.scheme.utf8.count).split(
+            separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+        bucket = String(decoding: parts[0], as: UTF8.self)
+        prefix = parts.count > 1 ? String(decoding: parts[1], as: UTF8.self) : ""
+        if !prefix.isEmpty, prefix.utf8.last != UInt8(ascii: "/") { prefix += "/" }
+    }
+
+    var description: String { Data("\(Self.scheme)\(bucket)/\(prefix)".utf8).displayPath }
+
+    /// Whether keys of the other begin with this one's prefix.
+    func contains(_ other: BucketLocation) -> Bool {
+        bucket == other.bucket && other.prefix.utf8.starts(with: prefix.utf8)
+    }
+
+    /// Talks to the bucket as to the store's own: by the settings `s3.*` and with the same credentials.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func client() throws -> S3Client {
+        do throws(S3Error) {
+            return try S3Client(
+                StoreOptions.configured.bucket.configuration(
+                    of: Self.scheme + bucket, ProcessInfo.processInfo.environment))
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    func failure(_ error: S3Error) -> CommandFailure {
+        let reason = if case .invalidSetting("blobs", _, let need) = error { need } else { error.reason }
+        return CommandFailure("'\(self)' can't be used: \(reason).", status: 2)
+    }
+}

@@ -1,0 +1,129 @@
+import SatchelCore
+import Foundation
+import Glibc
+import Ingest
+import Platform
+import SystemPackage
+
+/// A mirror in a directory of this machine, in files.
+struct MirrorDirectory: MirrorTarget {
+    let what = "the output directory"
+    private let root: URL
+    private let blobs: any BlobStore
+    /// Bytes that a name may have there.
+    private let longestName: Int
+
+    /// - Throws: ``CommandFailure`` when the directory can't be made, or is or contains a source.
+    init(root: URL, sources: [URL], blobs: any BlobStore) throws {
+        do {
+            try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        } catch {
+            throw CommandFailure(
+                "the output directory '\(root.path(percentEncoded: false))' can't be made: \(SystemErrorText.current).",
+                status: 2)
+        }
+        self.root = root.resolvingSymlinksInPath()
+        self.blobs = blobs
+        let answered = unsafe pathconf(self.root.path(percentEncoded: false), Int32(_PC_NAME_MAX))
+        longestName = answered > 0 ? min(Int(answered), Int(NAME_MAX)) : Int(NAME_MAX)
+        let own = self.root.standardized.path(percentEncoded: false)
+        for source in sources {
+            let path = source.resolvingSymlinksInPath().standardized.path(percentEncoded: false)
+            if (path + "/").replacing("//", with: "/").hasPrefix((own + "/").replacing("//", with: "/")) {
+                throw CommandFailure(
+                    "--output '\(own)' is or contains the source '\(path)'; choose a directory outside the sources.",
+                    status: 2)
+            }
+        }
+    }
+
+    func fitting(_ components: [Data], beside suffix: Int) -> Data {
+        let fitting = components.enumerated().map { index, name in
+            FittingName.of(name, atMost: index == components.count - 1 ? longestName - suffix : longestName)
+        }
+        return Data(fitting.joined(separator: [UInt8(ascii: "/")]))
+    }
+
+    func has(_ name: Data, _ rendition: Rendition, isNew: Bool) -> Bool {
+        let there = try? Files.facts(of: path(of: name))
+        return there?.bytes == rendition.bytes && there?.isFile == true
+    }
+
+    func put(_ blob: BlobName, _ rendition: Rendition, as name: Data) async throws(Mirror.WriteFailure) {
+        try await copy(blob, to: path(of: name))
+    }
+
+    private func path(of name: Data) -> FilePath {
+        FilePath(root.path(percentEncoded: false)).pushing(FilePath(bytes: name))
+    }
+
+    private func copy(_ blob: BlobName, to target: FilePath) async throws(Mirror.WriteFailure) {
+        do throws(SystemError) {
+            try Files.makeDirectories(
+                target.removingLastComponent(), permissions: Self.directoryPermissions, durably: false)
+        } catch {
+            throw Mirror.WriteFailure(reason: error.reason)
+        }
+        if try await !copyUnnamed(blob, to: target) { try await copyUnderAName(blob, to: target) }
+    }
+
+    private static let directoryPermissions = FilePermissions(rawValue: 0o755)
+    private static let filePermissions = FilePermissions(rawValue: 0o644)
+
+    /// A copy has no name before it is whole, so that one that is cut off leaves nothing.
+    ///
+    /// - Returns: False where there are no such files, or links to them are refused.
+    private func copyUnnamed(_ blob: BlobName, to target: FilePath) async throws(Mirror.WriteFailure) -> Bool {
+        guard
+            let output = try? Files.open(
+                target.removingLastComponent(), .writeOnly, .unnamed, permissions: Self.filePermissions,
+                to: "write a file")
+        else { return false }
+        try await fill(output, from: blob)
+        var code = Files.link(output, to: target)
+        // What an earlier profile made makes way.
+        while code == EEXIST {
+            do { try Files.remove(target) } catch { throw Mirror.WriteFailure(reason: error.reason) }
+            code = Files.link(output, to: target)
+        }
+        return code == 0
+    }
+
+    /// Of whatever else is wrong this tells.
+    private func copyUnderAName(_ blob: BlobName, to target: FilePath) async throws(Mirror.WriteFailure) {
+        let temporary = target.removingLastComponent().appending(".satchel-\(UUID().uuidString)")
+        let output: Descriptor
+        do throws(SystemError) {
+            output = try Files.open(
+                temporary, .writeOnly, [.create, .exclusiveCreate], permissions: Self.filePermissions,
+                to: "write a file")
+        } catch {
+            throw Mirror.WriteFailure(reason: error.reason)
+        }
+        do throws(Mirror.WriteFailure) {
+            try await fill(output, from: blob)
+            do throws(SystemError) { try Files.rename(temporary, to: target, to: "name a file") } catch {
+                throw Mirror.WriteFailure(reason: error.reason)
+            }
+        } catch {
+            _ = try? Files.remove(temporary)
+            throw error
+        }
+    }
+
+    /// Durably, or a power cut could leave the name with half of the bytes.
+    private func fill(_ output: borrowing Descriptor, from blob: BlobName) async throws(Mirror.WriteFailure) {
+        do {
+            try await blobs.write(blob, to: output)
+            try Files.sync(output, "a file")
+        } catch let error as CopyFailure {
+            throw Mirror.WriteFailure(reason: error.cause.reason)
+        } catch let error as SystemError {
+            throw Mirror.WriteFailure(reason: error.reason)
+        } catch let error as AttachmentError where error.code != .notInStore {
+            throw Mirror.WriteFailure(reason: error.description)
+        } catch {
+            throw Mirror.WriteFailure(reason: "its bytes are not in the store any more")
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import SatchelCore
+import Foundation
+import Ingest
+
+/// What became of one file or URL, as `--format jsonl` writes it.
+struct ResultLine: Sendable {
+    enum State: String, Codable, CodingKeyRepresentable, Sendable {
+        case delivered, failed, skipped, unchanged
+    }
+
+    /// The bytes of the path or URL as it was given.
+    var path: Data
+    var state: State
+    var fidelity: Fidelity?
+    /// Why it was delivered with less than all that the profile promises; nil where it wasn't.
+    var reason: String?
+    /// What was left out or decided as the profile wants it.
+    var notes: [String] = []
+    var kind: MediaKind?
+    var attachment: AttachmentID?
+    var source: SourceFacts
+    var renditions: [RenditionRole: Rendition] = [:]
+    /// Where `--output` put the renditions.
+    var files: [RenditionRole: String] = [:]
+    var trim: TrimReport?
+    var attempt: Int = 1
+    var finishedAt: Instant?
+    var seconds: Double = 0
+    var error: LineError?
+
+    /// For people; bytes that are no UTF-8 are replaced, control characters escaped.
+    var shownPath: String { path.displayPath }
+
+    /// Whether it tells what no earlier run has told: not what is unchanged, nor what was passed over without a look, as
+    /// it is each time.
+    var isNews: Bool { state != .unchanged && !(state == .skipped && finishedAt == nil) }
+
+    /// Counts against the exit status.
+    var isFailure: Bool { state == .failed || (state == .unchanged && error.map { !$0.code.isSkipped } ?? false) }
+}
+
+extension ResultLine {
+    /// The line of a finished attachment.
+    init(path: Data, record: AttachmentRecord, attempt: Int, isUnchanged: Bool) {
+        self.path = path
+        source = record.source
+        kind = record.kind
+        fidelity = record.fidelity
+        reason = record.steps.last { $0.name == Step.fidelity }?.note
+        notes = record.state == .delivered ? record.steps.filter { $0.name == Step.note }.compactMap(\.note) : []
+        renditions = record.renditions
+        trim = record.trim
+        error = record.error.map(LineError.init)
+        finishedAt = record.finishedAt
+        self.attempt = attempt
+        seconds = record.steps.reduce(0) { $0 + $1.seconds }
+        attachment = record.state == .delivered ? record.id : nil
+        state =
+            switch (record.state, record.error?.code) {
+            case _ where isUnchanged: .unchanged
+            case (.delivered, _): .delivered
+            case (_, let code?) where LineError.Code(rawValue: code.rawValue).isSkipped || record.source.bytes == 0:
+                .skipped
+            default: .failed
+            }
+    }
+
+    /// The line of what was not even submitted.
+    init(path: Data, refused error: AttachmentError, bytes: Int64? = nil, skipped: Bool) {
+        self.path = path
+        source = SourceFacts(bytes: bytes)
+        self.error = LineError(ErrorReport(error))
+        state = skipped ? .skipped : .failed
+    }
+
+    /// What was recorded is there, and yet not all that was asked for is done.
+    mutating func fail(_ failure: LineError) {
+        state = .failed
+        error = failure
+    }
+}
+
+extension ResultLine: Encodable {
+    private enum Key: String, CodingKey {
+        case path, pathBase64, state, fidelity, reason, notes, kind, attachmentId, source, renditions, attempt,
+            finishedAt,
+            seconds
+        case error
+    }
+
+    private struct Source: Encodable {
+        @Nullable var mediaType: String?
+        @Nullable var bytes: Int64?
+        @Nullable var width: Int?
+        @Nullable var height: Int?
+        @Nullable var duration: Double?
+    }
+
+    private struct RenditionFile: Encodable {
+        var mediaType: MediaType
+        var bytes: Int64
+        @Nullable var width: Int?
+        @Nullable var height: Int?
+        @Nullable var duration: Double?
+        @Nullable var file: String?
+        /// By which scheme; absent where it isn't.
+        var encrypted: EncryptionScheme?
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        if let text = String(validating: path, as: UTF8.self) {
+            try container.encode(text, forKey: .path)
+        } else {
+            try container.encode(path.base64EncodedString(), forKey: .pathBase64)
+        }
+        try container.encode(state, forKey: .state)
+        try container.encode(fidelity, forKey: .fidelity)
+        try container.encode(reason, forKey: .reason)
+        try container.encode(notes, forKey: .notes)
+        try container.encode(kind, forKey: .kind)
+        try container.encode(attachment, forKey: .attachmentId)
+        try container.encode(
+            Source(
+                mediaType: source.decodedType?.rawValue ?? source.sniffedType, bytes: source.bytes,
+                width: source.width, height: source.height, duration: source.duration.map(Quantity.milliseconds)),
+            forKey: .source)
+        let outputs = renditions.map { role, rendition in
+            (
+                role.rawValue,
+                RenditionFile(
+                    mediaType: rendition.mediaType, bytes: rendition.bytes, width: rendition.width,
+                    height: rendition.height, duration: rendition.duration.map(Quantity.milliseconds),
+                    file: files[role], encrypted: rendition.encryption?.scheme)
+            )
+        }
+        try container.encode(Dictionary(uniqueKeysWithValues: outputs), forKey: .renditions)
+        try container.encode(attempt, forKey: .attempt)
+        try container.encode(finishedAt, forKey: .finishedAt)
+        try container.encode(Quantity.milliseconds(seconds), forKey: .seconds)
+        try container.encode(error, forKey: .error)
+    }
+}

@@ -1,0 +1,293 @@
+import SatchelCore
+import Foundation
+import Jobs
+import Stores
+import Synchronization
+
+/// One machine's part of a run over many sources that it shares with others: all carry out jobs, and whose turn it is lists
+/// the sources. The records have what came of it, so that each machine can say at the end what the whole run came to.
+struct SharedBatchRun: Sendable {
+    let context: ProcessingContext
+    let runs: any SharedRuns
+    let profile: Profile
+    let mirror: Mirror?
+    let retryFailed: Bool
+    /// Jobs underway at once on this machine.
+    let width: Int
+    let write: @Sendable (ResultLine) throws -> Void
+
+    /// Between two looks at how far the run is.
+    private static let pause: Duration = .milliseconds(250)
+
+    /// What this machine knows of the run.
+    private final class Progress: Sendable {
+        private struct State {
+            var run: SharedRun
+            var failed = 0
+            var unwritten = RunCounts.Unwritten()
+            var pace = Pace()
+        }
+
+        private let state: Mutex<State>
+
+        init(_ run: SharedRun) {
+            state = Mutex(State(run: run))
+        }
+
+        var run: SharedRun {
+            get { state.withLock(\.run) }
+            set { state.withLock { $0.run = newValue } }
+        }
+
+        var unwritten: RunCounts.Unwritten { state.withLock(\.unwritten) }
+
+        func add(_ line: ResultLine, isUnwritten: Bool) {
+            state.withLock { state in
+                if line.isFailure { state.failed += 1 }
+                if isUnwritten, let error = line.error {
+                    state.unwritten.add(line.shownPath, error)
+                }
+            }
+        }
+
+        func line(at time: ContinuousClock.Instant) -> ProgressLine {
+            state.withLock { state in
+                let done = max(0, state.run.listed - state.run.unfinished)
+                state.pace.note(done, at: time)
+                return ProgressLine(
+                    done: done, found: state.run.listed, isComplete: state.run.isWhole, failed: state.failed,
+                    pace: state.pace.perSecond)
+            }
+        }
+    }
+
+    /// Works until all machines are done.
+    ///
+    /// - Parameters:
+    ///   - name: By which machines find the run.
+    ///   - source: What it is for; a run of this name that is for something else isn't joined.
+    /// - Returns: What the whole run came to.
+    /// - Throws: A cancellation, after which what was underway is pending again; ``CommandFailure``.
+    func process(
+        _ supply: any SourceSupply, as name: String, for source: String, showsProgress: Bool
+    ) async throws -> Summary {
+        do {
+            let run = try await runs.join(name, source: source, tenant: .local)
+            guard run.source == source else {
+                throw CommandFailure(
+                    "the run '\(name)' is underway with other sources or options; the same line on each machine shares it, another name begins one.",
+                    status: 2)
+            }
+            let progress = Progress(run)
+            if showsProgress {
+                Console.beginProgress { width in
+                    Interruption.wasAsked
+                        ? Interruption.stopping.shortened(to: width) : progress.line(at: .now).text(in: width)
+                }
+            }
+            defer { Console.endProgress() }
+            do { try await work(on: supply, progress) } catch {
+                // In a task of its own: where this one was cancelled, the store would refuse it.
+                await Task { try? await runs.abandon(run.id) }.value
+                throw error
+            }
+            return try await summary(of: run.id)
+        } catch let error as AttachmentError {
+            throw CommandFailure(error.message)
+        }
+    }
+
+    private func work(on supply: any SourceSupply, _ progress: Progress) async throws {
+        let run = progress.run.id
+        let worker = JobWorker(
+            records: context.store.records, pipeline: context.pipeline, id: context.worker, source: .run(run),
+            width: width)
+        context.store.records.listen { event in if event == .work { worker.added() } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await worker.run { job in try await finish(job, progress) }
+                try await leave(run, progress)
+            }
+            group.addTask { try await watch(progress, worker) }
+            group.addTask { try await lead(supply, progress) }
+            // One by one: what one of them throws ends the others.
+            while try await group.next() != nil {}
+        }
+    }
+
+    /// Follows the run to its end. Others' jobs are looked for too, as their machines may be gone.
+    private func watch(_ progress: Progress, _ worker: JobWorker) async throws {
+        while try await !look(progress).hasEnded {
+            worker.added()
+            if progress.run.isDone { worker.close() }
+            try await Task.sleep(for: Self.pause)
+        }
+        worker.close()
+    }
+
+    @discardableResult
+    private func look(_ progress: Progress) async throws -> SharedRun {
+        guard let run = try await runs.status(of: progress.run.id) else {
+            throw CommandFailure("the run is not in the store any more; the same command begins it anew.")
+        }
+        progress.run = run
+        return run
+    }
+
+    private func leave(_ run: RunID, _ progress: Progress) async throws {
+        let unwritten = progress.unwritten
+        try await runs.leave(run) { text in
+            var counts = try RunCounts(text)
+            counts.unwritten.add(unwritten)
+            return try counts.text
+        }
+    }
+
+    // MARK: Leading
+
+    /// Does what one machine does for all, whenever that is this one's turn.
+    private func lead(_ supply: any SourceSupply, _ progress: Progress) async throws {
+        while true {
+            let run = try await look(progress)
+            if run.hasEnded { return }
+            if try await runs.leads(run.id) {
+                do {
+                    switch run.nextStep {
+                    case .list: try await list(supply, from: run.position, progress)
+                    case .end:
+                        let unwritten = run.hasLostMachines ? try await makeUp(for: run.id) : nil
+                        try await runs.end(run.id) { text in
+                            var counts = try RunCounts(text)
+                            if let unwritten { counts.unwritten = unwritten }
+                            return try counts.text
+                        }
+                    case .wait: break
+                    }
+                } catch is LostLead {}
+            }
+            try await Task.sleep(for: Self.pause)
+        }
+    }
+
+    private func list(_ supply: any SourceSupply, from position: String?, _ progress: Progress) async throws {
+        let (run, digest) = (progress.run.id, try profile.digest)
+        try await supply.forEachPage(from: position) { page in
+            while try await look(progress).nextStep == .wait {
+                try await Task.sleep(for: Self.pause)
+                guard try await runs.leads(run) else { return false }
+            }
+            guard try await runs.leads(run) else { return false }
+            return try await submit(page, of: run, digest)
+        }
+    }
+
+    /// - Returns: False where another machine was first.
+    private func submit(_ found: FoundPage, of run: RunID, _ digest: String) async throws -> Bool {
+        var sources: [FoundSource] = []
+        var refused: [ResultLine] = []
+        for entry in found.entries {
+            switch entry {
+            case .source(let source): sources.append(source)
+            case .refused(let line): refused.append(line)
+            }
+        }
+        let page = RunPage(
+            start: found.start, end: found.end, isFirst: found.isFirst, isLast: found.isLast,
+            listed: found.entries.count, jobs: sources.map { $0.job(under: profile, digest, run: run) })
+        let (paths, refusals) = (sources.map(\.shown), refused)
+        // What failed elsewhere while this waited for it was tried.
+        var retriesFailed = retryFailed
+        while true {
+            let answers = try await runs.submit(page, of: run, retriesFailed: retriesFailed) { text, answers in
+                var counts = try RunCounts(text)
+                for line in refusals + Self.unchanged(answers, paths) { counts.listed.add(line) }
+                return try counts.text
+            }
+            guard let answers else { return false }
+            if !answers.contains(.elsewhere) {
+                for line in refusals { try write(line) }
+                for (path, answer) in zip(paths, answers) {
+                    guard case .earlier(let job) = answer, let attachment = job.attachments.first else { continue }
+                    var line = ResultLine(path: path, record: attachment, attempt: job.attempt, isUnchanged: true)
+                    try await mirror(attachment, isNew: false, into: &line)
+                    try write(line)
+                }
+                return true
+            }
+            retriesFailed = false
+            try await Task.sleep(for: Self.pause)
+            guard try await runs.leads(run) else { return false }
+        }
+    }
+
+    private static func unchanged(_ answers: [RunAnswer], _ paths: [Data]) -> [ResultLine] {
+        zip(answers, paths).compactMap { answer, path in
+            guard case .earlier(let job) = answer, let attachment = job.attachments.first else { return nil }
+            return ResultLine(path: path, record: attachment, attempt: job.attempt, isUnchanged: true)
+        }
+    }
+
+    /// Writes what machines owe that are gone: they may have recorded a job, and not written what came of it.
+    ///
+    /// - Returns: Of the whole run, what could not be written; nil where nothing is.
+    private func makeUp(for run: RunID) async throws -> RunCounts.Unwritten? {
+        guard mirror != nil else { return nil }
+        var unwritten = RunCounts.Unwritten()
+        try await forEach(of: run) { attachment in
+            var line = Self.line(attachment, attempt: 1)
+            guard line.error == nil else { return }
+            try await mirror(attachment, isNew: false, into: &line)
+            if let error = line.error { unwritten.add(line.shownPath, error) }
+            // It may take long, and the turn would pass to another.
+            guard try await runs.leads(run) else { throw LostLead() }
+        }
+        return unwritten
+    }
+
+    private struct LostLead: Error {}
+
+    // MARK: Finishing
+
+    private func finish(_ job: JobRecord, _ progress: Progress) async throws {
+        guard let attachment = job.attachments.first else { return }
+        var line = Self.line(attachment, attempt: job.attempt)
+        let isRecorded = line.error == nil
+        try await mirror(attachment, isNew: true, into: &line)
+        progress.add(line, isUnwritten: isRecorded && line.error != nil)
+        try write(line)
+    }
+
+    private func mirror(_ attachment: AttachmentRecord, isNew: Bool, into line: inout ResultLine) async throws {
+        guard let mirror, attachment.state == .delivered else { return }
+        let written = try await mirror.write(
+            attachment.renditions, of: attachment.id, at: line.path, isNew: isNew, from: context.store.records)
+        line.files = written.files
+        if let failure = written.failure { line.fail(failure) }
+    }
+
+    private static func line(_ attachment: AttachmentRecord, attempt: Int) -> ResultLine {
+        ResultLine(
+            path: Data((attachment.source.path ?? attachment.identifier).utf8), record: attachment, attempt: attempt,
+            isUnchanged: false)
+    }
+
+    /// Of all machines.
+    private func summary(of run: RunID) async throws -> Summary {
+        let counts = try RunCounts(try await runs.status(of: run)?.counts ?? "")
+        var summary = counts.listed
+        try await forEach(of: run) { summary.add(Self.line($0, attempt: 1)) }
+        summary.fail(counts.unwritten)
+        return summary
+    }
+
+    /// Calls `body` with each finished attachment of the run.
+    private func forEach(of run: RunID, _ body: (AttachmentRecord) async throws -> Void) async throws {
+        var cursor: String?
+        repeat {
+            let page = try await context.store.records.attachments(
+                of: .local, where: RecordFilter(run: run), after: cursor, limit: FoundPage.size)
+            for attachment in page.elements where attachment.state.isFinished { try await body(attachment) }
+            cursor = page.next
+        } while cursor != nil
+    }
+}

@@ -1,0 +1,169 @@
+import SatchelCore
+
+/// Counts what became of the files of a run, and says it at the end.
+struct Summary: Codable, Sendable {
+    private(set) var counts: [ResultLine.State: Int] = [:]
+    private var codes: [LineError.Code: Int] = [:]
+    private var failures: [Failure] = []
+    /// Delivered, but not in full, with the reason.
+    private var shortfalls: [Shortfall] = []
+    private var reduced = 0
+    /// Delivered in full, by what was left out as the profile wants it.
+    private var notes = Named()
+    /// Looked at and not taken, by what is said of them.
+    private var skips = Named()
+    private var unchangedFailures = 0
+    /// Without a look, with the first paths.
+    private var passedOver = 0
+    private var passedOverPaths: [String] = []
+    private var trimmed = 0
+    private var bytesIn: Int64 = 0
+    private var bytesOut: Int64 = 0
+
+    /// Failures, and what was delivered with less, that are listed one by one; the report and the store have them all.
+    static let listed = 20
+
+    private struct Failure: Codable, Sendable {
+        var path: String
+        var error: LineError
+    }
+
+    private struct Shortfall: Codable, Sendable {
+        var path: String
+        var reason: String
+    }
+
+    /// What is said of several files at once, with the first of their paths.
+    private struct Named: Codable, Sendable {
+        private struct Entry: Codable, Sendable {
+            var paths: [String]
+            var text: String
+            var count: Int
+        }
+
+        private var entries: [Entry] = []
+
+        /// Files that are named of those of which the same is said.
+        static let most = 5
+
+        var isEmpty: Bool { entries.isEmpty }
+
+        mutating func add(_ text: String, of path: String) {
+            if let index = entries.firstIndex(where: { $0.text == text }) {
+                entries[index].count += 1
+                if entries[index].paths.count < Self.most { entries[index].paths.append(path) }
+            } else {
+                entries.append(Entry(paths: [path], text: text, count: 1))
+            }
+        }
+
+        var lines: [String] {
+            let rest = entries.dropFirst(Summary.listed).reduce(0) { $0 + $1.count }
+            return entries.prefix(Summary.listed).map { "  \(Self.names($0.paths, of: $0.count)): \($0.text)" }
+                + Summary.more(rest)
+        }
+
+        /// `a, b and 3 more`.
+        static func names(_ paths: [String], of count: Int) -> String {
+            paths.joined(separator: ", ") + (count > paths.count ? " and \(count - paths.count) more" : "")
+        }
+    }
+
+    /// How to see what isn't listed.
+    private static func more(_ count: Int) -> [String] {
+        count > 0 ? ["  … and \(count) more; the same command with --format jsonl tells of all."] : []
+    }
+
+    mutating func add(_ line: ResultLine) {
+        counts[line.state, default: 0] += 1
+        if line.state == .delivered {
+            bytesIn += line.source.bytes ?? 0
+            // What the rows say, without what is made beside: a thumbnail isn't what a file became.
+            bytesOut += line.deliveredBytes ?? 0
+            if line.trim != nil { trimmed += 1 }
+            if let reason = line.reason {
+                reduced += 1
+                if shortfalls.count < Self.listed { shortfalls.append(Shortfall(path: line.shownPath, reason: reason)) }
+            }
+            // Trims are counted.
+            for note in line.notes where line.trim == nil { notes.add("\(note).", of: line.shownPath) }
+        }
+        if line.state == .skipped, line.isNews {
+            if let reason = line.error?.message { skips.add(reason, of: line.shownPath) }
+        } else if line.state == .skipped {
+            passedOver += 1
+            if passedOverPaths.count < Named.most { passedOverPaths.append(line.shownPath) }
+        }
+        if line.isFailure, let error = line.error {
+            codes[error.code, default: 0] += 1
+            if line.state == .unchanged { unchangedFailures += 1 }
+            if failures.count < Self.listed { failures.append(Failure(path: line.shownPath, error: error)) }
+        }
+    }
+
+    /// Of what was counted as delivered, this could not be put where it was wanted.
+    mutating func fail(_ unwritten: RunCounts.Unwritten) {
+        counts[.delivered, default: 0] -= unwritten.count
+        counts[.failed, default: 0] += unwritten.count
+        codes[.outputFailed, default: 0] += unwritten.count
+        for one in unwritten.examples.prefix(Self.listed - failures.count) {
+            failures.append(Failure(path: one.path, error: one.error))
+        }
+    }
+
+    var failed: Int { codes.values.reduce(0, +) }
+    var total: Int { counts.values.reduce(0, +) }
+
+    /// The sentences that end a run, one a line.
+    ///
+    /// - Parameter isQuiet: Only where something was not delivered, or not in full.
+    func lines(profile: Profile, elapsed: Duration, isQuiet: Bool = false) -> [String] {
+        if isQuiet && failed == 0 && reduced == 0 { return [] }
+        var lines = failures.map { "  \($0.path): \($0.error.code.rawValue). \($0.error.message)" }
+        if !lines.isEmpty { lines.insert("Not delivered:", at: 0) }
+        lines += Self.more(failed - failures.count)
+        if !shortfalls.isEmpty { lines.append("Delivered, but not in full:") }
+        lines += shortfalls.map { "  \($0.path): \($0.reason)." }
+        lines += Self.more(reduced - shortfalls.count)
+        if !isQuiet, !notes.isEmpty { lines += ["Delivered, with a note:"] + notes.lines }
+        if !isQuiet, !skips.isEmpty { lines += ["Skipped:"] + skips.lines }
+        let delivered = counts[.delivered] ?? 0
+        let unchanged = counts[.unchanged] ?? 0
+        if total == 0 {
+            lines.append("There was no file to look at.")
+        } else if unchanged > 0, unchanged + passedOver == total {
+            lines.append(
+                "Nothing was left to do: \(Quantity.count(unchanged, "file")) unchanged since an earlier run"
+                    + (passedOver > 0 ? ", \(passedOver) passed over (links and the like; --all lists them)." : "."))
+        } else {
+            if !isQuiet, passedOver > 0 {
+                lines.append(
+                    "Passed over: \(Named.names(passedOverPaths, of: passedOver)); links and the like are never opened, and --all lists them."
+                )
+            }
+            var parts = ["\(delivered) delivered"]
+            let fresh = counts[.failed] ?? 0
+            if fresh > 0 { parts.append("\(fresh) failed") }
+            let skipped = (counts[.skipped] ?? 0) - passedOver
+            if skipped > 0 { parts.append("\(skipped) skipped (no media, or empty)") }
+            if passedOver > 0 { parts.append("\(passedOver) passed over (links and the like)") }
+            if unchanged > 0 { parts.append("\(unchanged) unchanged") }
+            lines.append("\(Quantity.count(total, "file")): " + parts.joined(separator: ", ") + ".")
+        }
+        if delivered > 0 {
+            lines.append(
+                "\(Quantity.bytes(bytesIn)) became \(Quantity.bytes(bytesOut)) in \(Quantity.seconds(elapsed.inSeconds))."
+            )
+        }
+        if trimmed > 0 {
+            lines.append(
+                "\(Quantity.count(trimmed, "clip")) trimmed to what the profile '\(profile.name)' takes; 'satchel profile list' shows others."
+            )
+        }
+        if unchangedFailures > 0 {
+            lines.append(
+                "\(Quantity.count(unchangedFailures, "file")) failed in an earlier run; --retry-failed tries again.")
+        }
+        return lines
+    }
+}

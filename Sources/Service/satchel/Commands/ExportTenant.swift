@@ -1,0 +1,132 @@
+import API
+import ArgumentParser
+import SatchelCore
+import Foundation
+import Glibc
+import Ingest
+import Stores
+
+struct ExportTenant: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write a tenant's records and renditions into a directory.",
+        discussion: """
+            Records come as JSON lines, each as the API shows it: jobs.jsonl, attachments.jsonl and so on. Renditions \
+            come as renditions/ID/ROLE.EXT, and SHA256SUMS has their hashes, for 'sha256sum -c'. No token, key or secret \
+            is among them. Run again it adds what is missing or differs.
+            """)
+
+    @Argument(help: ArgumentHelp("The tenant.", valueName: "name"), completion: .tenants)
+    var name: String
+
+    @Argument(help: ArgumentHelp("Made where it isn't there.", valueName: "directory"), completion: .directory)
+    var directory: String
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+
+    private var place: URL { URL(filePath: directory, directoryHint: .isDirectory) }
+
+    func run() async throws {
+        let store = try await openStore(store)
+        let lost = try await store.withService { service, _ in
+            let export = TenantExport(of: TenantID(rawValue: name), from: service)
+            try make(place)
+            for list in TenantExport.List.allCases {
+                let file = try PartFile(place.appending(path: "\(list.rawValue).jsonl"))
+                try await export.lines(of: list) { try file.write($0 + Data("\n".utf8)) }
+                try file.finish()
+            }
+            return try await renditions(by: export, in: store)
+        }
+        guard lost.isEmpty else {
+            throw CommandFailure(
+                "\(Quantity.count(lost.count, "rendition")) can't be read, the first of them \(lost[0]); 'satchel store verify' says why."
+            )
+        }
+    }
+
+    /// - Returns: Those whose bytes aren't to be had.
+    private func renditions(by export: TenantExport, in store: Store) async throws -> [String] {
+        var lost: [String] = []
+        let sums = try PartFile(place.appending(path: "SHA256SUMS"))
+        try await export.attachments { attachment in
+            for (role, rendition) in attachment.renditions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                let path = "renditions/\(attachment.id.rawValue)/\(role.rawValue).\(rendition.mediaType.fileExtension)"
+                let target = place.appending(path: path)
+                if try FileDigest.sha256(ofFile: target.path) != rendition.sha256 {
+                    guard
+                        let blob = try await store.records.blob(
+                            of: role, of: attachment.id, tenant: attachment.tenant)
+                    else { continue }
+                    try make(target.deletingLastPathComponent())
+                    let file = try PartFile(target)
+                    do {
+                        try await store.blobs.write(blob, to: file.descriptor)
+                    } catch let failure as CopyFailure {
+                        guard case .source = failure else { throw CommandFailure("the system \(failure.cause).") }
+                        lost.append(path)
+                        continue
+                    } catch let error as AttachmentError where error.code == .notInStore {
+                        lost.append(path)
+                        continue
+                    }
+                    guard try FileDigest.sha256(ofFile: file.path) == rendition.sha256 else {
+                        lost.append(path)
+                        continue
+                    }
+                    try file.finish()
+                }
+                try sums.write(Data("\(rendition.sha256)  \(path)\n".utf8))
+            }
+        }
+        try sums.finish()
+        return lost
+    }
+
+    private func make(_ directory: URL) throws {
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        } catch {
+            throw CommandFailure("'\(directory.path)' can't be made; choose a directory that can be written to.")
+        }
+    }
+}
+
+/// A file in the making, which takes its name when it is whole.
+private final class PartFile {
+    let descriptor: Descriptor
+    let path: String
+    private let target: URL
+    private var isFinished = false
+
+    init(_ target: URL) throws {
+        self.target = target
+        path = target.path + ".part"
+        let number = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard number >= 0 else { throw CommandFailure("'\(path)' can't be made: \(SystemErrorText.current).") }
+        descriptor = Descriptor(owning: number)
+    }
+
+    func write(_ data: Data) throws {
+        var rest = data[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor.number, $0.baseAddress, $0.count)
+            }
+            if written < 0 && errno == EINTR { continue }
+            guard written > 0 else { throw CommandFailure("'\(path)' can't be written: \(SystemErrorText.current).") }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    func finish() throws {
+        guard unsafe rename(path, target.path) == 0 else {
+            throw CommandFailure("'\(target.path)' can't be written: \(SystemErrorText.current).")
+        }
+        isFinished = true
+    }
+
+    deinit {
+        if !isFinished { unsafe unlink(path) }
+    }
+}

@@ -1,0 +1,69 @@
+import ArgumentParser
+import SatchelCore
+import Foundation
+import Ingest
+import Stores
+
+struct Jobs: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "jobs", abstract: "List the jobs in the store, newest first.",
+        discussion: """
+            A job is what was submitted at once: up to 10 attachments. For example:
+
+              satchel jobs
+              satchel jobs --tenant default --state failed
+              satchel jobs --state pending --format jsonl
+              satchel jobs --tenant default --metadata order=88213 --since 24h
+
+            'satchel show JOB' shows one with its attachments and their steps.
+            """)
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Results") var format: FormatOptions
+
+    @Option(help: "Only jobs in this state.")
+    var state: WorkState?
+
+    @OptionGroup var search: SearchOptions
+
+    @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
+    var limit = 100
+
+    func validate() throws {
+        if limit < 0 { throw ValidationError("--limit must not be negative.") }
+    }
+
+    func run() async throws {
+        let store = try await openStore(store)
+        var writer = ListWriter.jobs(format.format)
+        let filter = search.filter(state: state, at: try await store.records.now())
+        try await Listing(limit: limit, what: "jobs").run { cursor, count in
+            try await store.records.jobs(of: tenant.id, where: filter, after: cursor, limit: count)
+        } write: { job in
+            try writer.write(job, cells: job.cells)
+        }
+    }
+}
+
+extension ListWriter {
+    fileprivate static func jobs(_ format: OutputFormat) -> ListWriter {
+        ListWriter(
+            format,
+            columns: [
+                .init(title: "JOB", width: 36), .init(title: "STATE", width: 9),
+                .init(title: "DELIVERED", width: 9, isNumber: true), .init(title: "ATTEMPT", width: 7, isNumber: true),
+                .init(title: "CREATED", width: 24), .init(title: "PROFILE", width: 14), .init(title: "WHY", width: 0),
+            ], header: "job_id,state,delivered,attempt,created_at,profile,why")
+    }
+}
+
+extension JobRecord {
+    fileprivate var cells: [String] {
+        let delivered = attachments.count { $0.state == .delivered }
+        return [
+            Data(id.rawValue.utf8).displayPath, state.rawValue, "\(delivered)/\(attachments.count)", "\(attempt)",
+            createdAt.description, profile, attachments.lazy.compactMap { $0.error?.code.rawValue }.first ?? "-",
+        ]
+    }
+}

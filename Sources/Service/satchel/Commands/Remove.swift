@@ -1,0 +1,30 @@
+import ArgumentParser
+import SatchelCore
+import Stores
+
+struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rm",
+        abstract: "Delete attachments: all access to them ends at once.",
+        discussion: """
+            For example:
+
+              satchel rm 01a1fd9a-2518-7630-88ed-84357db1afa9
+            """)
+
+    @Argument(help: ArgumentHelp("The attachments' ids.", valueName: "id"), completion: .attachments)
+    var ids: [String]
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
+
+    func run() async throws {
+        let store = try await openStore(store)
+        var unknown: [String] = []
+        for id in ids {
+            let isKnown = try await store.records.delete(AttachmentID(rawValue: id), of: tenant.id)
+            if !isKnown { unknown.append(id) }
+        }
+        if let first = unknown.first { throw CommandFailure.unknown(first) }
+    }
+}

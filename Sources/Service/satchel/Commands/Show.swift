@@ -1,0 +1,41 @@
+import ArgumentParser
+import SatchelCore
+import Foundation
+import Ingest
+import Stores
+
+struct Show: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the record of an attachment or a job as JSON: what was made, how, and why.",
+        discussion: """
+            For example:
+
+              satchel show 01a1fd9a-2518-7630-88ed-84357db1afa9
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The id of an attachment or of a job.", valueName: "id"), completion: .attachmentsAndJobs)
+    var id: String
+
+    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Where") var tenant: TenantOptions
+
+    func run() async throws {
+        let store = try await openStore(store)
+        if let record = try await store.records.attachment(AttachmentID(rawValue: id), of: tenant.id) {
+            print(try JSON.text(record, pretty: true))
+        } else if let record = try await store.records.job(JobID(rawValue: id), of: tenant.id) {
+            print(try JSON.text(record, pretty: true))
+        } else {
+            throw CommandFailure.unknown(id)
+        }
+    }
+}
+
+extension CommandFailure {
+    static func unknown(_ id: String) -> CommandFailure {
+        CommandFailure(
+            "there is no attachment '\(Data(id.utf8).displayPath)' in the store; 'satchel list' shows what there is.")
+    }
+}

@@ -1,0 +1,122 @@
+import SatchelCore
+import Foundation
+import Yams
+
+/// A YAML file of settings, flattened: what it says for each key, and on which line.
+struct ConfigurationFile: Sendable {
+    struct Entry: Sendable {
+        var line: Int
+        var texts: [String]
+    }
+
+    var path: String
+    var entries: [String: Entry] = [:]
+    var problems: [ConfigurationProblem] = []
+
+    /// Where the file is when nobody says.
+    static let standardPath = "/etc/satchel/satchel.yaml"
+
+    /// The file that is read: the named one, else that of `SATCHEL_CONFIG`, else the standard one where it is there.
+    static func path(named name: String?, _ environment: [String: String]) -> String? {
+        if let name { return name }
+        if let name = environment["SATCHEL_CONFIG"], !name.isEmpty { return name }
+        return FileManager.default.fileExists(atPath: standardPath) ? standardPath : nil
+    }
+
+    init(path: String) {
+        self.path = path
+        do {
+            let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+            guard let root = try Yams.compose(yaml: text) else { return }
+            guard root.mapping != nil else {
+                addError(
+                    root.mark?.line ?? 1, "", root.string,
+                    "the file is a mapping from keys to values; see 'satchel config keys'")
+                return
+            }
+            read(root, under: "")
+        } catch let error as YamlError {
+            let fault = YAMLFault(error)
+            problems.append(
+                ConfigurationProblem(
+                    key: nil, origin: path + (fault.line.map { " line \($0)" } ?? ""), value: nil,
+                    remedy: "this is no YAML: \(fault.reason)"))
+        } catch {
+            problems.append(
+                ConfigurationProblem(
+                    key: nil, origin: path, value: nil,
+                    remedy: "it can't be read; check that it is there and may be read"))
+        }
+    }
+
+    private mutating func read(_ node: Node, under prefix: String) {
+        guard let mapping = node.mapping else { return }
+        for (name, value) in mapping {
+            let key = prefix + (name.string ?? "")
+            if let setting = Setting.byKey[key] {
+                enter(value, of: setting, line: name.mark?.line ?? 1)
+            } else if value.mapping != nil, Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
+                read(value, under: key + ".")
+            } else {
+                addError(
+                    name.mark?.line ?? 1, key, nil,
+                    "there is no such setting" + NearestName.hint(for: key, in: Setting.all.map(\.key)))
+            }
+        }
+    }
+
+    /// - Parameter line: That of the key: a list begins on the line after it.
+    private mutating func enter(_ value: Node, of setting: Setting, line: Int) {
+        if let scalar = value.scalar {
+            // An empty value is as good as none.
+            if scalar.string.isEmpty || value.null != nil { return }
+            entries[setting.key] = Entry(line: line, texts: [scalar.string])
+        } else if let sequence = value.sequence, setting.isList, sequence.allSatisfy({ $0.scalar != nil }) {
+            entries[setting.key] = Entry(line: line, texts: sequence.compactMap(\.scalar?.string))
+        } else if let texts = value.mapping?.entries(levels: setting.levels) {
+            entries[setting.key] = Entry(line: line, texts: texts)
+        } else {
+            addError(line, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
+        }
+    }
+
+    private mutating func addError(_ line: Int, _ key: String, _ value: String?, _ remedy: String) {
+        problems.append(
+            ConfigurationProblem(
+                key: key.isEmpty ? nil : key, origin: "\(path) line \(line)", value: value,
+                remedy: remedy))
+    }
+}
+
+extension Node.Mapping {
+    /// What is written `name=value`, or `name.name=value` on the second level; nil where there are more levels or fewer.
+    fileprivate func entries(levels: Int) -> [String]? {
+        guard levels > 0 else { return nil }
+        var entries: [String] = []
+        for (key, value) in self {
+            let name = key.string ?? ""
+            if levels > 1 {
+                guard let inner = value.mapping?.entries(levels: levels - 1) else { return nil }
+                entries += inner.map { "\(name).\($0)" }
+            } else {
+                guard let text = value.scalar?.string else { return nil }
+                entries.append("\(name)=\(text)")
+            }
+        }
+        return entries
+    }
+}
+
+/// What is wrong with one setting, where that came from, and what would do.
+struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
+    var key: String?
+    var origin: String
+    var value: String?
+    var remedy: String
+
+    var description: String {
+        var text = key.map { "\($0) " } ?? ""
+        if let value { text += "'\(value)' " }
+        return text + "(\(origin)): \(remedy)."
+    }
+}

@@ -1,0 +1,27 @@
+import SatchelCore
+
+extension PlainValue {
+    /// As it stands on a line of YAML.
+    var yaml: String {
+        switch self {
+        case .nothing: "null"
+        case .text(let text): Self.quoted(text)
+        case .list(let list): "[" + list.map(Self.quoted).joined(separator: ", ") + "]"
+        case .object(let members):
+            "{" + members.map { "\(Self.quoted($0.name)): \($0.value.yaml)" }.joined(separator: ", ") + "}"
+        default: text
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        // What begins with a letter or a slash is no number.
+        let isPlain =
+            text.first.map { $0.isLetter || $0 == "/" } == true
+            && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
+        let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
+        if isPlain && !words.contains(text.lowercased()) { return text }
+        // Only in double quotes, which are JSON's, may a text have lines and escapes.
+        let isPrintable = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        return isPrintable ? "'" + text.replacing("'", with: "''") + "'" : (try? JSON.text(text)) ?? "''"
+    }
+}

@@ -1,0 +1,87 @@
+import SatchelCore
+import Foundation
+import S3
+import Stores
+
+/// Opens the store of the options, with one sentence when it can't be.
+///
+/// - Parameter create: Whether one in a directory is made where there is none.
+func openStore(
+    _ options: StoreOptions, create: Bool = false, exclusively: Bool = false
+) async throws -> Store {
+    if options.location == .memory, !create {
+        throw CommandFailure("a store in memory goes with its process: this command would find nothing.", status: 2)
+    }
+    var configuration = StoreOptions.configured
+    if let store = options.store { configuration.store = store }
+    return try await configuration.openStore(create: create, exclusively: exclusively)
+}
+
+extension ServiceConfiguration {
+    /// Opens the store that the settings name, with one sentence when it can't be.
+    ///
+    /// A database has its schema already: ``migrateStore()`` makes it.
+    ///
+    /// - Parameter serves: Whether other nodes may ask this one for what it does.
+    func openStore(create: Bool = true, exclusively: Bool = false, serves: Bool = false) async throws -> Store {
+        do {
+            switch StoreLocation(store) {
+            case .memory: return try Store(in: StoreMemory())
+            case .directory(let path):
+                return try Store.open(at: path, keys: accessKeys, create: create, exclusively: exclusively)
+            case .database(let url):
+                let bytes = try await openBucket()
+                var database = try database(url)
+                let host = ProcessInfo.processInfo.hostName
+                database.advertises =
+                    serves
+                    ? self.database.advertises?.replacingOccurrences(of: "{host}", with: host) : ""
+                return try await Store.open(database, keys: accessKeys, scratch: spool, bytes: bytes)
+            }
+        } catch let error as StoreError {
+            throw CommandFailure(error.description, status: 2)
+        }
+    }
+
+    /// Brings the records to this version's schema, and makes it where there is none.
+    ///
+    /// - Returns: The schema's version.
+    func migrateStore() async throws -> String {
+        do {
+            guard case .database(let url) = StoreLocation(store) else {
+                return try await openStore(create: false).schemaVersion
+            }
+            return try await Store.migrate(try database(url))
+        } catch let error as StoreError {
+            throw CommandFailure(error.description, status: 2)
+        }
+    }
+
+    func database(_ url: String) throws(StoreError) -> StoreDatabase {
+        var node = try StoreDatabase(
+            url, application: "satchel \(Version.current) on \(ProcessInfo.processInfo.hostName)",
+            isPooled: database.isPooled, writers: database.connections, readers: max(1, database.connections / 2))
+        node.notifies = database.wakeups == .auto
+        node.deadAfter = database.deadAfter
+        node.garbageDelay = database.garbageDelay
+        return node
+    }
+
+    /// The bucket, looked at once: what is wrong with it is to be said now.
+    func openBucket() async throws -> ByteStores {
+        guard let blobs else {
+            throw CommandFailure(
+                "a store in PostgreSQL keeps its bytes in a bucket, and none is named. Set SATCHEL_BLOBS, or 'blobs' in the configuration file, to s3://bucket/prefix.",
+                status: 2)
+        }
+        do throws(S3Error) {
+            let client = try S3Client(
+                bucket.configuration(of: blobs, ProcessInfo.processInfo.environment))
+            _ = try await client.list(client.configuration.prefix, limit: 1)
+            return ByteStores(
+                blobs: S3BlobStore(client), sources: S3SourceStore(client, scratch: spool + "/spool"))
+        } catch {
+            throw CommandFailure("the bucket '\(blobs)' can't be used: \(error.reason).", status: 2)
+        }
+    }
+}

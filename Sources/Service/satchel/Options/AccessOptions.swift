@@ -1,0 +1,58 @@
+import ArgumentParser
+import SatchelCore
+import Stores
+
+/// What a lease, link or grant covers.
+struct AccessOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The renditions that it covers; several with commas, or repeated. Default: all.", valueName: "name"))
+    var rendition: [Several<RenditionRole>] = []
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("How long it lasts, such as 300, 10m, 24h or 7d.", valueName: "time"))
+    var time: TimeSpan?
+
+    func validate() throws {
+        try time?.validate("--for", atMost: AccessLimits.longest)
+    }
+
+    /// Says where access ends before it was asked to, with the grant that it comes from.
+    func warn(of expiry: Instant, at now: Instant) {
+        guard let time, expiry < now + time.duration - .seconds(60), expiry < now + time.duration * 0.99 else { return }
+        Console.printError("Warning: it ends with the grant that it comes from, before the \(time.text) of --for.")
+    }
+
+    var renditions: [RenditionRole]? { rendition.isEmpty ? nil : rendition.all() }
+}
+
+/// A duration with an optional unit: `300`, `10m`, `24h`, `7d`.
+struct TimeSpan: ExpressibleByArgument {
+    var duration: Duration
+    /// As it was given.
+    var text: String
+
+    init(duration: Duration) {
+        self.duration = duration
+        text = Quantity.seconds(duration.inSeconds)
+    }
+
+    init?(argument: String) {
+        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
+        let unit = argument.last.flatMap { units[$0] }
+        guard let number = Int64(unit == nil ? argument : String(argument.dropLast())), number > 0, number < 1 << 32
+        else { return nil }
+        duration = .seconds(number * (unit ?? 1))
+        text = argument
+    }
+
+    /// - Parameter longest: Ten years, where nothing else bounds it.
+    func validate(_ flag: String, atMost longest: Duration = .seconds(3650 * 86_400)) throws {
+        guard duration > longest else { return }
+        throw ValidationError(
+            "\(flag) must be at most \(Quantity.count(Int(longest.inSeconds / 86_400), "day")), not \(text).")
+    }
+
+    var defaultValueDescription: String { text }
+}

@@ -1,0 +1,33 @@
+import SatchelCore
+import Foundation
+import Ingest
+
+extension AttachmentSubmission {
+    /// A file that somebody named, as it is now.
+    ///
+    /// - Throws: One sentence, where it can't be read.
+    static func file(
+        _ source: String, identifier: String, typeHint: String? = nil, request: RenditionRequest = RenditionRequest(),
+        options: DisplayOptions = DisplayOptions()
+    ) throws -> AttachmentSubmission {
+        do {
+            let isDirectory = try? URL(filePath: source).resourceValues(forKeys: [.isDirectoryKey]).isDirectory
+            if isDirectory == true {
+                throw CommandFailure("'\(source)' is a directory; 'satchel batch' takes directories.", status: 2)
+            }
+            var walk = try DirectoryWalk(Data(source.utf8))
+            guard case .file(let path, let state)? = walk.next() else {
+                throw CommandFailure(
+                    "'\(source)' is no regular file: links, devices and pipes are never opened.", status: 2)
+            }
+            let name = URL(filePath: source).lastPathComponent
+            let declared = typeHint ?? MediaType(declared: URL(filePath: name).pathExtension)?.rawValue
+            return AttachmentSubmission(
+                identifier: identifier, location: .file(root: walk.root.path, path: path, state: state), name: name,
+                path: source, declaredType: declared, request: request, options: options)
+        } catch let error as AttachmentError {
+            guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: 2) }
+            throw CommandFailure("'\(source)' can't be read: \(reason).", status: 2)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import SatchelCore
+import CodecPool
+import Foundation
+import Ingest
+import Jobs
+import S3
+import Stores
+
+/// Everything that a command needs to process sources, put together in one place.
+struct ProcessingContext {
+    let store: Store
+    let codecs: CodecPool
+    let pipeline: Pipeline
+    /// Under which this process claims jobs.
+    let worker = WorkerID(rawValue: RunID.generate().rawValue)
+
+    /// Opens the store and starts the codecs.
+    ///
+    /// - Parameter bucket: Where sources are read that are objects.
+    static func open(
+        _ storeOptions: StoreOptions, _ codecOptions: CodecOptions, fetch: FetchOptions? = nil,
+        bucket: S3Client? = nil, timeLimit: Duration? = nil, expecting decoderSet: DecoderSet
+    ) async throws -> ProcessingContext {
+        let store = try await openStore(storeOptions, create: true)
+        let codecs = CodecPool(try codecOptions.poolConfiguration)
+        try await startCodecs(codecs, decoderSet)
+        let spool = try Spool(at: store.scratch)
+        var work = Pipeline.Configuration(
+            limits: .commandLine, timeLimit: timeLimit, owner: CodecPool.Owner(name: TenantID.local.rawValue))
+        work.scanning = try StoreOptions.configured.scan.scanning
+        let pipeline = Pipeline(
+            records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
+            sources: SourceOpener(
+                sources: store.sources, fetcher: try fetch?.fetcher(into: spool),
+                objects: bucket.map { S3ObjectReader($0, scratch: store.scratch) }),
+            configuration: work)
+        return ProcessingContext(store: store, codecs: codecs, pipeline: pipeline)
+    }
+
+    func close() async {
+        await codecs.shutdown()
+    }
+}
+
+/// Starts the codecs, with one sentence when they can't be.
+///
+/// - Parameter decoder set: What the first source probably needs.
+func startCodecs(_ codecs: CodecPool, _ decoderSet: DecoderSet) async throws {
+    do {
+        let missing = try await codecs.start(decoderSet).missing(under: .standard)
+        if !missing.isEmpty {
+            let layers = missing.map(\.layer.title).joined(separator: ", ")
+            Console.printError(
+                "Warning: sources are decoded WITHOUT these layers of the confinement: \(layers). A hostile file can do harm."
+            )
+        }
+    } catch {
+        throw CommandFailure(error.description)
+    }
+}

@@ -1,0 +1,226 @@
+import API
+import SatchelCore
+import CSandbox
+import CodecPool
+import Foundation
+import Glibc
+import HTTPServer
+import Ingest
+import Jobs
+import Logging
+import NIOCore
+import ServiceLifecycle
+import Stores
+
+/// The service, put together from its configuration.
+struct ServiceComposition: Sendable {
+    let configuration: ServiceConfiguration
+    let logger: Logger
+    let store: Store
+    let codecs: CodecPool
+    let jobs: JobService
+    let webhooks: WebhookSender
+    let notifications: NotificationWork
+    let health: ServiceHealth
+    let server: SatchelServer
+    let manager: ServiceManager?
+    let preview: LivePreview?
+
+    /// Starts the codecs and makes the rest; nothing listens yet.
+    ///
+    /// - Parameters:
+    ///   - preview: Makes what is served in the API's place.
+    ///   - onListening: Called once it listens.
+    static func make(
+        _ configuration: ServiceConfiguration, store: Store, logger: Logger, metrics: MetricsRegistry,
+        manager: ServiceManager?, preview: (API.Service) -> LivePreview? = { _ in nil },
+        onListening: @escaping @Sendable () -> Void = {}
+    ) async throws -> ServiceComposition {
+        var configuration = configuration
+        if configuration.sockets.isEmpty, configuration.listen.port == 0 {
+            configuration.listen.port = try FreePort.find(on: configuration.listen.host)
+        }
+        configuration.completePublicURL()
+        let codecs = try Self.codecs(for: &configuration)
+        do {
+            // Both, so that the first clip doesn't wait for it, and what is missing shows at the start.
+            var sandbox: SandboxReport?
+            if configuration.settings.role.works {
+                sandbox = try await codecs.start(.common)
+                try await codecs.start(.full)
+            }
+            let service = try service(configuration, store: store, codecs: codecs, logger: logger, metrics: metrics)
+            let webhooks = WebhookSender(
+                records: store.records, among: { store.records.workers }, guardedBy: service.webhooks,
+                userAgent: "Satchel/\(Version.current)",
+                secrets: { try await store.webhookSecrets(of: $0).map(\.secret) },
+                content: { tenant, job in try await service.jobDocument(job, of: tenant) })
+            let tls = configuration.tlsCertificate.flatMap { certificate in
+                configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
+            }
+            let preview = preview(service)
+            let server = try SatchelServer(
+                service, preview: preview, listen: configuration.listen,
+                sockets: configuration.sockets.map(\.descriptor), tls: tls,
+                grace: configuration.grace * 0.15,
+                onListening: { [configuration, sandbox] _ in
+                    announce(configuration, store: store, sandbox: sandbox, logger: logger)
+                    manager?.notify(.ready(configuration.places))
+                    releaseStart()
+                    onListening()
+                })
+            return ServiceComposition(
+                configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: service.jobs,
+                webhooks: webhooks, notifications: NotificationWork(service: service), health: service.health,
+                server: server,
+                manager: manager, preview: preview)
+        } catch {
+            await codecs.shutdown()
+            switch error {
+            case let error as CodecPoolError: throw CommandFailure(error.description)
+            case let error as TLSFiles.Unusable: throw CommandFailure("TLS: \(error)", status: 2)
+            case let error as AttachmentError: throw CommandFailure(error.message)
+            default: throw error
+            }
+        }
+    }
+
+    /// The pool that the settings ask for, and completes those that leave it to the machine. Nothing is started yet.
+    static func codecs(for configuration: inout ServiceConfiguration) throws -> CodecPool {
+        let executables = try CodecExecutables.located()
+        var pool = CodecPoolConfiguration(
+            executable: executables.codec, stills: executables.stills, codecs: configuration.codecs,
+            sourcesBeforeReserve: 100, memory: configuration.memory)
+        pool.fastHuffman = configuration.fastHuffman
+        switch configuration.sandbox {
+        case .standard: break
+        case .full: pool.sandbox = .full
+        case .none: pool.sandbox = .allowUnsandboxed
+        }
+        configuration.codecs = pool.codecs
+        configuration.memory = pool.memory
+        return CodecPool(pool)
+    }
+
+    /// What answers requests; nothing of it works by itself.
+    ///
+    /// - Parameter codecs: Of the same settings.
+    static func service(
+        _ configuration: ServiceConfiguration, store: Store, codecs: CodecPool, logger: Logger,
+        metrics: MetricsRegistry
+    ) throws -> API.Service {
+        let spool = try Spool(at: store.scratch)
+        let fetcher = Fetcher(
+            guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
+            userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
+        var work = Pipeline.Configuration(limits: configuration.settings.limits)
+        work.claimDuration = configuration.claimDuration
+        work.scanning = try configuration.scan.scanning
+        let pipeline = Pipeline(
+            records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
+            sources: SourceOpener(sources: store.sources, fetcher: fetcher),
+            configuration: work)
+        let ends = JobEnds(logger: logger)
+        let jobs = JobService(
+            records: store.records, pipeline: pipeline, events: JobEvents(),
+            worker: WorkerID(rawValue: RunID.generate().rawValue),
+            concurrency: JobService.Concurrency(codecs: configuration.codecs ?? 1), onFinished: { ends.ended($0) })
+        let health = ServiceHealth(
+            checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
+        return API.Service(
+            store: store, records: store.records, spool: spool, jobs: jobs,
+            profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
+            logger: logger, health: health, metrics: metrics,
+            webhooks: FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow)),
+            userAgent: "Satchel/\(Version.current)")
+    }
+
+    /// Serves until the process is told to end.
+    func run() async throws {
+        let grace = configuration.grace
+        await store.records.join(as: configuration.settings.role)
+        // They are shut down from the last to the first, each when those after it have ended: work first, while those
+        // who wait for it still get their answers.
+        var services: [any ServiceLifecycle.Service] = []
+        if let watchdog = manager.flatMap({ Watchdog(manager: $0) }) { services.append(watchdog) }
+        services.append(HealthWatch(health: health))
+        if configuration.settings.role.works {
+            services.append(
+                Maintenance(
+                    store: store, interval: configuration.sweepInterval, auditKept: configuration.auditKept,
+                    logger: logger))
+        }
+        services.append(server)
+        if configuration.settings.role.works {
+            services += [
+                notifications, WebhookCalls(sender: webhooks), JobWork(jobs: jobs, grace: grace * 0.8, logger: logger),
+            ]
+        }
+        var lifecycle = ServiceGroupConfiguration(services: services, logger: quietLogger)
+        lifecycle.maximumGracefulShutdownDuration = grace
+        let group = ServiceGroup(configuration: lifecycle)
+        Interruption.responding { [health, logger, manager, store] in
+            health.drain()
+            Task { await store.records.retire() }
+            // A little more than after what it ends by itself.
+            manager?.notify(.stopping(within: grace + .seconds(5)))
+            logger.notice("stopping", metadata: ["grace_seconds": .stringConvertible(grace.inSeconds)])
+            Task { await group.triggerGracefulShutdown() }
+            // Whatever hangs, such as a disk that doesn't answer, the process ends: nothing acknowledged is lost.
+            DispatchQueue.global().asyncAfter(deadline: .now() + grace.inSeconds + 2) { Glibc._exit(1) }
+        }
+        do {
+            try await group.run()
+        } catch {
+            guard health.isDraining else { throw Self.described(error, configuration.places) }
+        }
+        await notifications.service.end()
+        logger.notice("stopped")
+    }
+
+    /// Most of the program's pages are used by its start alone: Swift looks through all conformances. The codecs' are let go of likewise
+    /// (Zygote).
+    private static func releaseStart() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + 5) { csandbox_release_program() }
+    }
+
+    private static func announce(
+        _ configuration: ServiceConfiguration, store: Store, sandbox: SandboxReport?, logger: Logger
+    ) {
+        let missing = sandbox?.layers.filter { $0.state == .missing } ?? []
+        let required = missing.filter(\.layer.isRequired)
+        let confinement = missing.isEmpty ? "full" : required.isEmpty ? "standard" : "MISSING"
+        logger.notice(
+            "listening",
+            metadata: [
+                "address": "\(configuration.places)",
+                "tls": .stringConvertible(configuration.tlsCertificate != nil),
+                "public_url": "\(configuration.settings.publicURL)", "store": "\(StoreLocation(configuration.store))",
+                "codecs": .stringConvertible(configuration.codecs ?? 0),
+                "memory_bytes": .stringConvertible(configuration.memory ?? 0),
+                "role": "\(configuration.settings.role.rawValue)",
+                "sandbox": "\(sandbox == nil ? "no codecs" : confinement)",
+                "sandbox_missing": .array(missing.map { "\($0.layer.title)" }), "version": "\(Version.current)",
+            ])
+    }
+
+    private static func described(_ error: any Error, _ listen: String) -> any Error {
+        if let error = error as? IOError {
+            let reason = unsafe String(cString: strerror(error.errnoCode))
+            return CommandFailure(
+                "\(listen) can't be listened on: \(reason). Choose another address or port with --listen, or end what uses it."
+            )
+        }
+        let text = "\(error)"
+        guard text.contains("bind") || text.contains("getaddrinfo") || text.contains("NIO") else { return error }
+        return CommandFailure(
+            "\(listen) can't be listened on: there is no such address here. Choose another with --listen.")
+    }
+
+    /// The lifecycle's own lines are for whoever debugs it.
+    private var quietLogger: Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .error)
+        return logger
+    }
+}

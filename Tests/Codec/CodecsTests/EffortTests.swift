@@ -1,0 +1,92 @@
+import SatchelCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ClipCodecs
+@testable import StillCodecs
+
+/// How much effort the time that is left allows: the decisions alone, over many costs and times.
+@Suite struct EffortTests {
+    private static let times = [0, 0.005, 0.05, 0.3, 1, 2.5, 10, 30, 3600]
+    private static let costs = times.dropFirst().flatMap { full in
+        [0.1, 0.5, 0.95, 1].map { WorkCost(full: full, reduced: full * $0) }
+    }
+
+    @Test func `without hurry everything is made with full effort`() {
+        for cost in Self.costs { #expect(EffortChoice(cost, secondsLeft: nil) == .full) }
+    }
+
+    @Test(arguments: costs)
+    func `more time never means less effort`(cost: WorkCost) {
+        func rank(_ choice: EffortChoice) -> Int { [.skip, .reduced, .full].firstIndex(of: choice) ?? -1 }
+        let ranks = Self.times.map { rank(EffortChoice(cost, secondsLeft: $0)) }
+        #expect(ranks == ranks.sorted())
+        #expect(ranks.last == 2 || cost.full > 2880)
+    }
+
+    @Test(arguments: costs)
+    func `what fits is made with full effort, and what may fit is never left out`(cost: WorkCost) {
+        for left in Self.times {
+            let choice = EffortChoice(cost, secondsLeft: left)
+            if cost.full <= left * 0.8 { #expect(choice == .full) }
+            if min(cost.full, cost.reduced) <= left * EffortChoice.uncertainty { #expect(choice != .skip) }
+            if choice == .reduced { #expect(cost.reduced < cost.full * 0.9) }
+            // What is said has both figures, or there is nothing to say.
+            #expect((choice.shortfall(cost, secondsLeft: left) == nil) == (choice == .full))
+        }
+    }
+
+    @Test func `the note says what was estimated and what was left`() {
+        let cost = WorkCost(full: 4.12, reduced: 1)
+        #expect(
+            EffortChoice.reduced.shortfall(cost, secondsLeft: 2)?.note
+                == "reduced: an estimated 4.1 s were more than the 2.0 s left")
+        #expect(
+            EffortChoice.skip.shortfall(WorkCost(full: 4, reduced: 0.96), secondsLeft: 0.04)?.cause(isMade: false)
+                == "an estimated 1.0 s at least were more than the 40 ms left")
+    }
+
+    @Test(arguments: costs, times)
+    func `work is begun again only where it won't be done, and its cheaper version will`(
+        cost: WorkCost, left: Double
+    ) {
+        for done in [0, 0.01, 0.03, 0.2, 0.5, 0.9, 1] {
+            for seconds in [0.01, 0.1, 1, 20] {
+                let all = done > 0 ? seconds / done : .infinity
+                guard Pace.shouldStartOver(done: done, after: seconds, cost, secondsLeft: left) else { continue }
+                #expect(all - seconds > left && all * cost.reduced / cost.full < left)
+            }
+        }
+        #expect(!Pace.shouldStartOver(done: 0.5, after: 1, cost, secondsLeft: nil))
+        #expect(!Pace.shouldStartOver(done: 0.999, after: 1, cost, secondsLeft: 0.1))
+    }
+
+    @Test(arguments: ["jpeg/earth-12-megapixels.jpg", "gif", "mp4"])
+    func `reduced effort makes a smaller rendition that says so`(source: String) throws {
+        let directory = try TemporaryDirectory()
+        let file: URL
+        if source.contains("/") {
+            file = Repository.media.appending(path: source)
+        } else {
+            file = directory.url.appending(path: "source.\(source)")
+            try Tool.run(
+                "ffmpeg",
+                [
+                    "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=800x600:rate=10:duration=1", "-c:v",
+                    source == "gif" ? "gif" : "mpeg4", file.path,
+                ])
+        }
+        let full = try #require(try Rendered.of(file, in: directory.url).report(.main))
+        let rendered = try Rendered.of(file, in: directory.url, effort: .reduced)
+        let reduced = try #require(rendered.report(.main))
+        #expect(full.effort == .full && reduced.effort == .reduced)
+        let (large, small) = (try #require(full.size), try #require(reduced.size))
+        #expect(small.longestSide < large.longestSide && small.longestSide * 3 > large.longestSide)
+        let seen = try Tool.text(
+            "ffprobe",
+            ["-v", "error", "-select_streams", "v", "-show_entries", "stream=width,height", "-of", "csv=p=0"]
+                + [try rendered.path(.main)])
+        #expect(seen.hasPrefix("\(small.width),\(small.height)"))
+    }
+}

@@ -1,0 +1,155 @@
+import SatchelCore
+import TestSupport
+import Testing
+
+@testable import Stores
+
+@Suite struct AuditRecordsTests {
+    let acme = TenantID(rawValue: "acme")
+
+    private func told(_ fixture: borrowing Fixture, _ filter: AuditFilter = AuditFilter()) async throws -> [AuditEntry]
+    {
+        try await fixture.records.audit(of: acme, where: filter, after: nil, limit: 1000).elements
+    }
+
+    /// Each as `action kind by actor`, oldest first.
+    private func words(_ entries: [AuditEntry]) -> [String] {
+        entries.reversed().map {
+            "\($0.action.rawValue) \($0.subject.kind.rawValue) by \($0.actor.kind.rawValue)\($0.actor.id.map { " " + $0 } ?? "")"
+        }
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `what is done about access is told once, by whom, with what it was done to`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let records = fixture.records
+        let attachment = try await fixture.store.deliver([.main: "picture"], tenant: acme)
+        let other = try await fixture.store.deliver([.main: "another"], tenant: acme)
+        var ids: [String] = []
+        try await AuditActor.$current.withValue(AuditActor(.key, id: "k1")) {
+            let (grant, _) = try #require(
+                try await records.grant(
+                    on: attachment.id, in: .owner(acme), renditions: nil, for: .seconds(900), leaseLimit: 1))
+            let (lease, _) = try #require(
+                try await records.startLease(on: attachment.id, in: .owner(acme), renditions: nil, for: .seconds(900)))
+            let (link, _) = try #require(
+                try await records.link(
+                    to: attachment.id, of: acme, renditions: nil, for: .seconds(900), delivery: .private))
+            for id in [grant.id, lease.id, link.id, lease.id] {
+                #expect(try await records.revoke(id, in: .owner(acme)))
+            }
+            ids = [grant.id, grant.id, lease.id, link.id]
+        }
+        try await AuditActor.$current.withValue(AuditActor(.command)) {
+            let (key, _) = try await records.createKey(named: "ci", for: acme, roles: [.submit], lasting: nil)
+            let (next, _) = try #require(try await records.rotateKey(key.id, overlap: .seconds(60)))
+            for _ in 0..<2 { #expect(try await records.revokeKey(next.id)) }
+            _ = try await records.rotateSigningNumber(of: acme, overlap: .zero)
+            let (session, _) = try #require(try await records.signIn(with: key))
+            #expect(session.key == key.id)
+            let (_, code) = try await records.newConsoleCode(for: acme, roles: [.read])
+            #expect(try await records.signIn(withCode: code) != nil)
+            ids += [key.id, key.id, next.id, "1"]
+        }
+        #expect(try await records.delete(attachment.id, of: acme))
+        let job = try #require(
+            try await records.jobs(of: acme, where: RecordFilter(), after: nil, limit: 1).elements.first)
+        #expect(try await records.deleteJob(job.id, of: acme))
+        ids += [attachment.id.rawValue, other.id.rawValue]
+
+        let entries = try await told(fixture)
+        let key = try #require(ids.dropFirst(4).first)
+        #expect(
+            words(entries) == [
+                "made grant by key k1", "revoked grant by key k1", "revoked lease by key k1", "revoked link by key k1",
+                "made key by command", "rotated key by command", "revoked key by command", "rotated secret by command",
+                "signed_in session by key \(key)", "signed_in session by command",
+                "deleted attachment by service", "deleted attachment by service",
+            ])
+        let subjects = entries.reversed().filter { $0.subject.kind != .session }.map(\.subject.id)
+        #expect(subjects == ids)
+        #expect(entries.reversed().prefix(4).allSatisfy { $0.attachment == attachment.id })
+        #expect(Set(entries.map(\.id)).count == entries.count)
+        #expect(try await records.audit(of: .local, where: AuditFilter(), after: nil, limit: 9).elements.isEmpty)
+        let again = try await fixture.reopened().records.audit(of: acme, where: AuditFilter(), after: nil, limit: 99)
+        #expect(again.elements == entries)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `pages and filters are the list, narrowed as it says`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let (records, start) = (fixture.records, fixture.clock.now)
+        for number in 0..<9 {
+            if number % 2 == 0 { fixture.clock.advance(.seconds(1)) }
+            let actor = [AuditActor(.key, id: "k1"), AuditActor(.key, id: "k2"), AuditActor(.command)][number % 3]
+            try await AuditActor.$current.withValue(actor) {
+                let (key, _) = try await records.createKey(named: "", for: acme, roles: [.read], lasting: nil)
+                if number % 4 == 0 { _ = try await records.revokeKey(key.id) }
+            }
+        }
+        let all = try await told(fixture)
+        #expect(all.count == 12)
+        let filters = [
+            AuditFilter(), AuditFilter(action: .revoked), AuditFilter(actor: AuditActorFilter("k2")),
+            AuditFilter(actor: AuditActorFilter("key")), AuditFilter(actor: AuditActorFilter("command")),
+            AuditFilter(since: start + .seconds(3)), AuditFilter(actor: AuditActorFilter("nobody")),
+            AuditFilter(action: .made, actor: AuditActorFilter("k1"), since: start + .seconds(2)),
+        ]
+        for filter in filters {
+            let wanted = all.filter(filter.includes)
+            for limit in [1, 3, 12] {
+                var listed: [AuditEntry] = []
+                var cursor: String?
+                repeat {
+                    let page = try await fixture.records.audit(of: acme, where: filter, after: cursor, limit: limit)
+                    #expect(page.elements.count <= limit)
+                    listed += page.elements
+                    cursor = page.next
+                } while cursor != nil
+                #expect(listed == wanted, "\(filter) by \(limit)")
+            }
+        }
+        let first = try await fixture.records.audit(of: acme, where: AuditFilter(), after: "nonsense", limit: 12)
+        #expect(first.elements == all)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `entries are kept for as long as was said, whatever becomes of what they tell of`(
+        backend: Backend
+    ) async throws {
+        let fixture = try Fixture(backend)
+        _ = try await fixture.records.createKey(named: "", for: acme, roles: [.read], lasting: .seconds(1))
+        fixture.clock.advance(.seconds(399 * 86_400))
+        _ = try await fixture.store.sweep()
+        #expect(try await fixture.records.keys(of: acme).isEmpty)
+        _ = try await fixture.records.createKey(named: "", for: acme, roles: [.read], lasting: nil)
+        #expect(try await told(fixture).count == 2)
+        fixture.clock.advance(.seconds(86_400))
+        _ = try await fixture.store.sweep()
+        #expect(try await told(fixture).count == 1)
+        _ = try await fixture.store.sweep(auditKept: .seconds(86_400))
+        #expect(try await told(fixture).isEmpty)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `what came to an end by itself is the service's doing`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        var profile = Profile.notification
+        profile.retention = 60
+        let record = try await fixture.store.deliver([.main: "picture"], tenant: acme, profile: profile)
+        fixture.clock.advance(.seconds(61))
+        _ = try await fixture.store.sweep()
+        let entries = try await told(fixture)
+        #expect(words(entries) == ["deleted attachment by service"])
+        #expect(entries.first?.detail == "expired" && entries.first?.subject.id == record.id.rawValue)
+    }
+
+    @Test func `an entry can't be changed`() async throws {
+        let fixture = try Fixture(.files)
+        _ = try await fixture.records.createKey(named: "", for: acme, roles: [.read], lasting: nil)
+        await #expect(throws: (any Error).self) {
+            try await fixture.sqlite.write { database, _ in try database.run("UPDATE audit SET action = 'deleted'")
+            }
+        }
+    }
+}

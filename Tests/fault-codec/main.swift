@@ -1,7 +1,0 @@
-import Attachments
-import Confinement
-
-let arguments = Array(CommandLine.arguments.dropFirst())
-Confinement.run(
-    FaultCodec(), arguments: arguments,
-    withholding: Set(arguments.compactMap { FaultCodec.value(of: "--withhold", in: $0) }.compactMap(SandboxLayer.init)))
