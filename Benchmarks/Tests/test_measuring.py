@@ -240,7 +240,7 @@ class ResultTests(RunTestCase):
             self.assertFalse(found.have(parts[part], options(["--seed", "7", *more])))
 
     def test_every_part_has_a_name_of_its_own_and_its_place_on_the_page(self):
-        page = (peers.PEERS.parent / "README.md").read_text()
+        page = (peers.PEERS.parent / "RESULTS.md").read_text()
         self.assertEqual(len({part.name for part in PARTS}), len(PARTS))
         for part in PARTS:
             self.assertIn(f"<!-- results: {part.name} -->\n", page)

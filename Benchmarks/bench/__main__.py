@@ -93,7 +93,7 @@ def options(arguments):
         " {height} as above. CPU is measured where the process that serves it is named: 'NAME@1234=http://…'")
     add = parser.add_argument_group("results").add_argument
     add("--draw", action="store_true", help="draw the plots of results.json again")
-    add("--publish", type=Path, metavar="DIRECTORY", help="put the plots into DIRECTORY/plots, the tables into its README.md")
+    add("--publish", type=Path, metavar="DIRECTORY", help="put the plots into DIRECTORY/plots, the tables into its RESULTS.md")
     found = parser.parse_args(arguments)
     # Some contenders take paths relative to those of their sources.
     found.directory = found.directory.absolute()

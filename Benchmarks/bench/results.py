@@ -110,11 +110,11 @@ class Results:
             draw(plot, directory / f"{plot.name}.svg")
 
     def publish(self, directory):
-        """Draws them into `plots` of a directory, and puts each part's tables into its README."""
+        """Draws the plots into `plots` of a directory, and writes each part's tables into its RESULTS.md."""
         if not self.parts:
             raise Failure("--publish: there are no results: 'make bench' makes some")
         self.draw(directory / "plots")
-        page = directory / "README.md"
+        page = directory / "RESULTS.md"
         page.write_text(self.filled(page.read_text()))
 
     def filled(self, page):
