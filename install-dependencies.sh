@@ -1,60 +1,66 @@
 #!/bin/sh
 # Installs what Satchel needs on Debian 12 or 13, from Debian's own packages. make, CI and the image share this script.
 #
-#   ./install-dependencies.sh build test    what building and testing need
-#   ./install-dependencies.sh bench         what is measured beside
-#   ./install-dependencies.sh package       what builds and checks the Debian package
-#   ./install-dependencies.sh run           what a built Satchel needs
-#   ./install-dependencies.sh --list test   only prints the packages' names
-#   ./install-dependencies.sh backports     on Debian 12: a libheif that reads the HEIC of the newest phones
+#   ./install-dependencies.sh build               what a build needs
+#   ./install-dependencies.sh build test          what `make test` needs as well
+#   ./install-dependencies.sh build test check    what `make check` needs: servers, a browser, other releases of Debian
+#   ./install-dependencies.sh package             what builds and checks the Debian package
+#   ./install-dependencies.sh bench               the programs that Satchel is measured against
+#   ./install-dependencies.sh run                 what a built Satchel needs
+#   ./install-dependencies.sh --list test         only prints the names of the packages
+#   ./install-dependencies.sh backports           on Debian 12: a libheif that reads the HEIC of the newest phones
 #
-# `backports` adds Debian's own archive of newer packages, from which then comes nothing but libheif. It is never done
-# unasked, beside no other group.
+# The script lists packages and their size before it installs them. It neither starts nor enables services of packages that it
+# installs, creates no PostgreSQL cluster, and leaves the services alone that the machine has already.
 #
-# Does nothing where everything is there; otherwise it needs root, or sudo.
-# Lists of packages are strings of words, which fall apart where they are used.
+# `backports` adds Debian's archive of newer packages and installs only libheif from it. No other group does that.
+#
+# The script needs root, or sudo, unless all packages are installed.
+# Lists of packages are strings of words, which are split on purpose.
 # shellcheck disable=SC2086
 set -eu
 
 build="build-essential pkg-config git make libvips-dev libavformat-dev libavcodec-dev libavfilter-dev
     libswscale-dev libswresample-dev libheif-dev libjxl-dev libjpeg62-turbo-dev libmagic-dev libseccomp-dev
-    libsqlite3-dev libpq-dev"
+    libsqlite3-dev libpq-dev libncurses6 libxml2"
 run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 libpq5 ca-certificates tzdata"
-test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp rsync
-    libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl valgrind procps shellcheck debootstrap nginx-light
-    prometheus python3-prometheus-client python3-yaml python3-pil python3-numpy python3-pyte python3-cryptography libavif-bin
-    zsh fish file curl chromium chromium-driver postgresql pgbouncer libfaketime clamav-daemon ceph-mon ceph-osd ceph-common radosgw python3-botocore"
+test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp
+    libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl procps shellcheck python3-prometheus-client python3-pil
+    python3-numpy python3-pyte python3-cryptography python3-botocore libavif-bin zsh fish file curl postgresql pgbouncer"
+check="debootstrap nginx-light prometheus python3-yaml chromium chromium-driver clamav-daemon ceph-mon ceph-osd ceph-common
+    radosgw libfaketime valgrind"
 packaging="debhelper chrpath lintian systemd-container"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-dev zlib1g-dev nginx-light wrk
     valgrind util-linux python3 python3-dev python3-venv"
 
-# Whoever has kubectl from elsewhere keeps it: Debian's would be in its way.
-command -v kubectl >/dev/null || test="$test kubernetes-client"
+# Debian's kubectl would conflict with one that was installed from elsewhere.
+command -v kubectl >/dev/null || check="$check kubernetes-client"
 
-# What the releases call differently; a release that isn't named here is taken for the newest one.
+# Packages whose names differ between releases. A release that is not named here is treated as the newest one.
 # shellcheck source=/dev/null
 [ ! -r /etc/os-release ] || . /etc/os-release
 case "${VERSION_CODENAME:-}" in
     bookworm)
         run="$run libvips42 libavformat59 libavcodec59 libavfilter8 libswscale6 libswresample4 libjxl0.7 libmagic1"
+        # The Swift toolchain for Debian 12 loads libncurses6, libxml2 and libcurl, which it does not bring.
+        build="$build libcurl4"
         test="$test libopenh264-7"
         ;;
     *)
         run="$run libvips42t64 libavformat61 libavcodec61 libavfilter10 libswscale8 libswresample5 libjxl0.11 libmagic1t64"
-        # What Swift's toolchain for Debian 12 loads, and doesn't bring.
-        build="$build libncurses6 libxml2 libcurl4t64"
-        # Encoders are packages of their own there.
+        build="$build libcurl4t64"
+        # Encoders are separate packages in this release.
         test="$test libopenh264-8 libheif-plugin-x265 libheif-plugin-aomenc"
         ;;
 esac
 
 usage() {
-    echo "usage: $0 [--list] build|run|test|bench|package ..." >&2
+    echo "usage: $0 [--list] build|test|check|package|bench|run ..." >&2
     echo "       $0 backports" >&2
     exit 2
 }
 
-# as_root command...: or the reason why not.
+# as_root command...: runs the command as root, or names the packages to install.
 as_root() {
     if [ "$(id -u)" = 0 ]; then
         "$@"
@@ -66,10 +72,68 @@ as_root() {
     fi
 }
 
+# The messages of apt-get are read below, so they are in English.
+apt_install="env LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive apt-get install --no-install-recommends"
+
+# Lists what `apt-get install` is about to do with these arguments, and writes the names of new packages to $scratch/new.
+announce() {
+    status=0
+    $apt_install --assume-no -o Debug::NoLocking=1 "$@" >"$scratch/plan" 2>"$scratch/fault" || status=$?
+    # apt-get says no to its own question with status 1, and cannot solve the request with 100.
+    if [ $status -gt 1 ]; then
+        cat "$scratch/plan" "$scratch/fault" >&2
+        exit 1
+    fi
+    awk '/^[^ ]/ { new = /^The following NEW packages/ } /^ / && new' "$scratch/plan" | xargs -n 1 | sed 's/:.*//' >"$scratch/new"
+    download=$(sed -n 's/^Need to get \(.*\) of archives.*/\1/p' "$scratch/plan")
+    disk=$(sed -n 's/^After this operation, \(.*\) of additional disk space.*/\1/p' "$scratch/plan")
+    {
+        echo "Installing $(wc -l <"$scratch/new") Debian packages (${download:-0 B} to download, ${disk:-0 B} on disk):"
+        echo "$missing" | fold -s -w 76 | sed 's/^ */  /; s/ *$//'
+        echo "and the packages that these need. Their services are neither started nor enabled. This takes minutes."
+    } >&2
+}
+
+# Makes commands that dpkg's scripts call in place of the system's own. For a new package they start no service, and record
+# each one as disabled by the administrator, which later upgrades respect. For other packages they call the system's.
+make_commands() {
+    mkdir "$scratch/bin"
+    cat >"$scratch/bin/command" <<'TEXT'
+#!/bin/sh
+bin=$(dirname "$0")
+name=$(basename "$0")
+PATH=$(printf %s "$PATH" | sed "s|^$bin:||")
+if grep -qxF "${DPKG_MAINTSCRIPT_PACKAGE:-}" "$bin/../new"; then
+    case "$name $*" in
+        deb-systemd-invoke* | invoke-rc.d* | pg_createcluster*) exit 0 ;;
+        deb-systemd-helper*was-enabled*) exit 1 ;;
+    esac
+    for argument in "$@"; do
+        shift
+        case "$name $argument" in
+            "deb-systemd-helper enable") argument=update-state ;;
+            "update-rc.d defaults") argument=defaults-disabled ;;
+        esac
+        set -- "$@" "$argument"
+    done
+fi
+exec "$name" "$@"
+TEXT
+    chmod 755 "$scratch/bin/command"
+    for name in deb-systemd-invoke deb-systemd-helper invoke-rc.d update-rc.d pg_createcluster; do
+        ln -s command "$scratch/bin/$name"
+    done
+}
+
 # install [option ...] package ...
 install() {
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Dpkg::Use-Pty=0 --no-install-recommends "$@" \
-        >/dev/null
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    announce "$@"
+    make_commands
+    as_root $apt_install -y -qq -o Dpkg::Use-Pty=0 -o DPkg::Path="$scratch/bin:/usr/sbin:/usr/bin:/sbin:/bin" "$@" \
+        >"$scratch/log" 2>&1 || { cat "$scratch/log" >&2; exit 1; }
+    rm -rf "$scratch"
 }
 
 # Debian 12's libheif 1.15 refuses what the newest phones write; backports have 1.19, for the same programs.
@@ -124,6 +188,7 @@ for group in "$@"; do
         build) packages="$packages $build"; needs_swift=yes ;;
         run) packages="$packages $run" ;;
         test) packages="$packages $test" ;;
+        check) packages="$packages $check" ;;
         bench) packages="$packages $bench" ;;
         package) packages="$packages $packaging" ;;
         *) usage ;;
@@ -143,7 +208,6 @@ if [ -n "$missing" ]; then
         echo "This system has no apt-get. Install the counterparts of these Debian packages:$missing" >&2
         exit 1
     fi
-    echo "Installing:$missing" >&2
     as_root apt-get update -qq
     install $missing
 fi
@@ -157,6 +221,10 @@ Swift is missing. Satchel is built with Swift 6.3:
   2. Unpack it, for example into /opt/swift
   3. Put its usr/bin directory on the PATH, then run this again.
 TEXT
+        exit 1
+    fi
+    if ! swift --version >/dev/null; then
+        echo "swift does not run here. Its message above says why." >&2
         exit 1
     fi
     version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\)\.\([0-9]*\).*/\1 \2/p' | head -n 1)

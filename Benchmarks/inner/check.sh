@@ -16,7 +16,7 @@ if [ "${1:-}" = --update ]; then
 fi
 program=${1:-$root/.build/release/inner-bench}
 [ -x "$program" ] || { echo "$program is missing: 'make bench-inner' builds it" >&2; exit 2; }
-command -v valgrind >/dev/null || { echo "valgrind is missing: ./install-dependencies.sh test installs it" >&2; exit 2; }
+command -v valgrind >/dev/null || { echo "valgrind is missing: ./install-dependencies.sh check installs it" >&2; exit 2; }
 
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT

@@ -115,4 +115,4 @@ def make_stand_ins(programs):
 
 
 if __name__ == "__main__":
-    Builder(["build", "test"]).run(*sys.argv[1:])
+    Builder(["build", "test", "check"]).run(*sys.argv[1:])

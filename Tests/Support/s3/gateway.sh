@@ -15,7 +15,7 @@ directory=${1:?usage: $0 DIRECTORY [bucket ...]}
 shift
 for program in ceph-mon ceph-osd radosgw radosgw-admin monmaptool; do
     command -v "$program" >/dev/null || {
-        echo "$program is missing: the tests of S3 run against Ceph's gateway. Install it: ./install-dependencies.sh test" >&2
+        echo "$program is missing: the tests of S3 run against Ceph's gateway. Install it: ./install-dependencies.sh check" >&2
         exit 1
     }
 done

@@ -75,7 +75,7 @@ class Clock:
         self.set(0)
         found = sorted(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
         if not found:
-            raise SystemExit("libfaketime is missing: ./install-dependencies.sh test")
+            raise SystemExit("libfaketime is missing: ./install-dependencies.sh check")
         # For the server alone: what starts it is another user's.
         self.settings = [
             f"LD_PRELOAD={found[0]}", f"FAKETIME_TIMESTAMP_FILE={self.file}", "FAKETIME_CACHE_DURATION=1",
