@@ -15,7 +15,7 @@ let fuzzed: [Target.Dependency] = [
 
 // MARK: Targets
 
-// A target exists only where the compiler must forbid an import; CONTRIBUTING.md has a paragraph for each.
+// A target exists only where the compiler must forbid an import. docs/design/overview.md describes each.
 var targets: [Target] = [
     // C libraries, as modules.
     .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0"),

@@ -27,7 +27,7 @@ UNIT = "/lib/systemd/system/satchel.service"
 # Of 10, by systemd's own reckoning: what is left are the network and the namespaces, which the service is for.
 EXPOSURE = 2.5
 PORT = 8080
-# As the README has it.
+# As docs/operate/install.md has it.
 AS_SERVICE = [
     "systemd-run", "--pipe", "--collect", "--property=DynamicUser=yes", "--property=User=satchel",
     "--property=StateDirectory=satchel",
