@@ -1,10 +1,14 @@
 #!/bin/sh
-# Gives each target what libFuzzer makes of its corpus, one target after the other, under the address sanitizer.
+# Runs libFuzzer on each target's corpus, one target after the other, under the address sanitizer.
 #
-#   Tests/Fuzz/fuzz.sh [--seconds N] [--keep] [TARGET ...]      all targets, where none is named
+#   Tests/Fuzz/fuzz.sh [--seconds N] [--keep] [TARGET ...]      all targets by default
 #
-# Without --seconds those that read most have half an hour each, the others five minutes. --keep takes what leads anywhere new into
-# the corpora of the repository. A finding is a file in .build/fuzz/findings, and ends its target; the others go on.
+# Without --seconds, the targets that read most run for half an hour each, the others for five minutes. A finding is a
+# file in .build/fuzz/findings. It ends its target; the others go on.
+#
+# A corpus is an archive, Tests/Fuzz/corpora/TARGET.tar.xz. --keep replaces it with a minimized merge of its inputs and
+# the new ones. To keep a finding, copy it to .build/fuzz/made/TARGET under a name that says what it shows, and pass --keep:
+# inputs with such a name always stay.
 #
 # A target is an entry of FuzzTarget.all (Tests/Fuzz/Targets), or `huffman`, which is C and compares with libjpeg.
 set -eu
@@ -25,7 +29,7 @@ export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1
 
 huffman() {
     clang -g -O1 -fuse-ld=lld -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-        -ISources/CJPEG -ISources/CJPEG/include -ITests/Fuzz/huffman/include \
+        -ISources/Codec/CJPEG -ISources/Codec/CJPEG/include -ITests/Fuzz/huffman/include \
         Sources/Codec/CJPEG/*.c Tests/Fuzz/huffman/huffman.c -ljpeg -lm -o "$fuzz/bin/huffman"
 }
 
@@ -51,16 +55,36 @@ else
     set -- huffman $("$fuzz/swift/debug/satchel-fuzz" || true)
 fi
 
+# keep NAME: minimizes what NAME has read and found, and packs it. The same inputs make the same archive.
+keep() {
+    merged=$fuzz/merged/$1 archive=$PWD/Tests/Fuzz/corpora/$1.tar.xz
+    rm -rf "$merged"
+    mkdir -p "$merged"
+    # libFuzzer names a file by its SHA-1. Any other name belongs to a finding.
+    find "$fuzz/corpora/$1" "$fuzz/made/$1" -type f | grep -Ev '/[0-9a-f]{40}$' | xargs -r cp -t "$merged"
+    SWIFT_DETERMINISTIC_HASHING=1 "$fuzz/bin/$1" -merge=1 -max_len=$limit \
+        "$merged" "$fuzz/corpora/$1" "$fuzz/made/$1" "$fuzz/seeds/$1" >>"$fuzz/logs/$1" 2>&1
+    (
+        cd "$merged"
+        export LC_ALL=C XZ_OPT=-9
+        tar --create --xz --file "$archive" --format=ustar --mode=644 --mtime=@0 --owner=0 --group=0 --numeric-owner -- *
+    )
+    echo "$(find "$merged" -type f | wc -l) inputs are kept."
+}
+
 failed=""
+limit=4096
 for name in "$@"; do
-    limit=4096
+    archive=Tests/Fuzz/corpora/$name.tar.xz corpus=$fuzz/corpora/$name made=$fuzz/made/$name
+    dictionary=Tests/Fuzz/dictionaries/$name.dict
     case "$name" in
-        huffman) corpus=Tests/Fuzz/huffman/corpus dictionary=Tests/Fuzz/huffman/markers.dict time=1800 ;;
-        gif | boxes | index | http | json) corpus=Tests/Fuzz/corpora/$name dictionary=Tests/Fuzz/dictionaries/$name.dict time=1800 ;;
-        *) corpus=Tests/Fuzz/corpora/$name dictionary=Tests/Fuzz/dictionaries/$name.dict time=300 ;;
+        huffman | gif | boxes | index | http | json) time=1800 ;;
+        *) time=300 ;;
     esac
-    made=$fuzz/made/$name
-    mkdir -p "$made" "$fuzz/seeds/$name"
+    rm -rf "$corpus"
+    mkdir -p "$corpus" "$made" "$fuzz/seeds/$name"
+    # A new target has no archive yet.
+    [ ! -f "$archive" ] || tar --extract --file "$archive" --directory "$corpus"
     set -- -max_len=$limit -timeout=20 -rss_limit_mb=2048 "-artifact_prefix=$fuzz/findings/$name-"
     [ ! -f "$dictionary" ] || set -- "$@" "-dict=$dictionary"
     echo "== $name"
@@ -71,9 +95,7 @@ for name in "$@"; do
         failed="$failed $name"
         grep -v '^#' "$fuzz/logs/$name" | head -n 60
     fi
-    if [ $keep = yes ]; then
-        "$fuzz/bin/$name" -merge=1 -max_len=$limit "$corpus" "$made" "$fuzz/seeds/$name" >>"$fuzz/logs/$name" 2>&1
-    fi
+    [ $keep = no ] || keep "$name"
 done
 [ -z "$failed" ] || {
     echo "Something is wrong with$failed: see $fuzz/findings" >&2

@@ -2,27 +2,33 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the fuzzers have found worth keeping, read again without them: what doesn't hold ends the process. `make fuzz` goes on
-/// from there.
+/// Replays the stored corpora without a fuzzer. A broken expectation of a target ends the process. `make fuzz` continues from
+/// these corpora.
 @Suite(.timeLimit(.minutes(10))) struct CorpusTests {
-    private static let corpora = Repository.root.appending(path: "Tests/Fuzz/corpora")
-
     @Test(arguments: FuzzTarget.all)
-    func `every input that is kept, and what a few changes make of it, is read`(target: FuzzTarget) throws {
-        let folder = Self.corpora.appending(path: target.name)
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        #expect(!names.isEmpty)
+    func `every input of the archive and four variations of it are read`(target: FuzzTarget) throws {
+        let inputs = try FuzzCorpus(of: target.name).inputs
         var generator = SeededGenerator(seed: 1)
-        for name in names {
-            let bytes = [UInt8](try Data(contentsOf: folder.appending(path: name)))
-            target.run(bytes)
-            for _ in 0..<4 { target.run(Self.changed(bytes, &generator)) }
+        for input in inputs {
+            target.run(input.bytes)
+            for _ in 0..<4 { target.run(Self.changed(input.bytes, &generator)) }
         }
+        print("\(target.name): \(inputs.count) inputs")
     }
 
-    @Test func `every target has a corpus, and every corpus a target`() throws {
-        let folders = try FileManager.default.contentsOfDirectory(atPath: Self.corpora.path)
-        #expect(folders.sorted() == FuzzTarget.all.map(\.name).sorted())
+    @Test func `every target has an archive, and every archive a target`() throws {
+        // `huffman` is replayed by HuffmanDecoderTests.
+        #expect(try FuzzCorpus.targets().sorted() == (FuzzTarget.all.map(\.name) + ["huffman"]).sorted())
+    }
+
+    @Test func `a missing, damaged or empty archive fails`() throws {
+        let directory = try TemporaryDirectory()
+        #expect(throws: FuzzCorpus.Unreadable.self) { try FuzzCorpus(of: "missing", in: directory.url) }
+        try Data("no archive".utf8).write(to: directory.url.appending(path: "damaged.tar.xz"))
+        #expect(throws: FuzzCorpus.Unreadable.self) { try FuzzCorpus(of: "damaged", in: directory.url) }
+        let empty = directory.url.appending(path: "empty.tar.xz").path(percentEncoded: false)
+        #expect(try Program.tool("tar").run(["-cJf", empty, "--files-from=/dev/null"]).status == 0)
+        #expect(throws: FuzzCorpus.Unreadable.self) { try FuzzCorpus(of: "empty", in: directory.url) }
     }
 
     /// Bits turned, a piece cut out or doubled.

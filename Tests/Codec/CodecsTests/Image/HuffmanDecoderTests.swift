@@ -4,11 +4,10 @@ import HuffmanFuzz
 import TestSupport
 import Testing
 
-/// When our decoder of Huffman codes is used, and the files that the fuzzer compares it by.
+/// Tests when our decoder of Huffman codes is used, and replays the fuzzer's corpus.
 @Suite struct HuffmanDecoderTests: ~Copyable {
     private let directory: TemporaryDirectory
     private let sources = Repository.root.appending(path: "Sources/Codec/CJPEG")
-    private let fuzz = Repository.root.appending(path: "Tests/Fuzz/huffman")
 
     init() throws {
         directory = try TemporaryDirectory()
@@ -108,30 +107,31 @@ import Testing
     }
 
     @Test func `the embedded picture is what its recipe makes`() throws {
-        let made = try Program.tool("python3").run([fuzz.appending(path: "picture.py").path])
+        let made = try Program.tool("python3").run(
+            [Repository.root.appending(path: "Tests/Fuzz/huffman/picture.py").path])
         let kept = try String(contentsOf: sources.appending(path: "picture.h"), encoding: .utf8)
         #expect(made.status == 0 && made.outputText == kept)
     }
 
     // MARK: The fuzzer
 
-    private func difference(_ name: String) throws -> String? {
-        let bytes = [UInt8](try Data(contentsOf: fuzz.appending(path: "corpus/\(name)")))
+    private func difference(_ bytes: [UInt8]) -> String? {
         guard let text = unsafe huffman_difference(bytes, bytes.count) else { return nil }
         return unsafe String(cString: text)
     }
 
     @Test func `the fuzzer's corpus is decoded the same to the bit`() throws {
         #expect(satchel_jpeg_use_own_huffman() == 1)
-        let names = try FileManager.default.contentsOfDirectory(atPath: fuzz.appending(path: "corpus").path)
-        #expect(names.count > 100)
-        for name in names { #expect(try difference(name) == nil, "\(name)") }
+        let inputs = try FuzzCorpus(of: "huffman").inputs
+        #expect(inputs.count > 100)
+        for input in inputs { #expect(difference(input.bytes) == nil, "\(input.name)") }
     }
 
     /// What `make fuzz-huffman` found. libjpeg-turbo's quick way leaves in a block what it decoded before it saw that the zero
     /// doesn't end a marker, so only it knows what comes of that.
     @Test(arguments: ["fill-bytes-before-a-zero", "fill-bytes-before-a-zero-at-the-end"])
     func `bytes of 255 before one that a zero follows are libjpeg's`(name: String) throws {
-        #expect(try difference(name) == nil)
+        let bytes = try #require(FuzzCorpus(of: "huffman")[name])
+        #expect(difference(bytes) == nil)
     }
 }
