@@ -10,4 +10,4 @@ cd "$(dirname "$0")/.."
 if [ "$(id -u)" != 0 ]; then
     exec sudo env PATH="$PATH" "$0" "$@"
 fi
-exec ./Tests/bounded.sh 20 /usr/bin/python3 Packaging/check/check.py "${1:-.build/debug}"
+exec ./Tests/bounded.py 20 /usr/bin/python3 Packaging/check/check.py "${1:-.build/debug}"

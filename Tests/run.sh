@@ -1,67 +1,47 @@
 #!/bin/sh
 # Runs the tests that were built, one part after the other.
 #
-#   Tests/run.sh [part ...]
+#   Tests/run.sh [SET|PART ...]
 #
-# A part is a test target, `openapi-client` (the service used by a client that is made of its description), `schemathesis`
-# (the service held to it), `benchmarks` (their own tests), `huffman` (its fuzzer, for 15 seconds), `storm` (changed samples:
-# Tests/System/storm), `soak` (its judge alone: `make soak` runs it), `supply` (the locks, the list in
-# SECURITY.md, the SBOM), `demo-scaled` (what `make demo-scaled` shows, with all samples), `history` (nodes, clients and what
-# breaks: Tests/System/history.sh), or a set
-# of these: `test` is what a contributor runs, `check` what takes longer. Both, where none is named.
+# Tests/budgets.txt lists the parts of each set (`test`, `check`, `full`) with their budgets. A part is a test target or one
+# of the names in `run_part` below. Without arguments: `test` and `check`.
 #
-# Each part has the machine to itself: some count processes, measure CPU time or wait for a deadline, and a test that
-# waits for a program would keep them from running. Where tests of one target would disturb each other so, they run one
-# by one; such a target leaves a core idle, so the one of the command line runs in two processes, and those of the service
-# and of its client, as `ServeTests+SatchelClientTests`, in two as well. The codec side's share nothing and take long: they run in
-# two processes (Tests/codecs.sh), with GIF's among them.
+# - Each part has the machine to itself, as some tests count processes, measure CPU time or wait for a deadline. Targets whose
+#   tests disturb each other run them one by one, in two processes to keep both cores busy (Tests/halves.sh).
+# - A part fails if it uses more than 1.5 times its budget of CPU seconds, or runs over its minutes. It takes a fraction of
+#   these on two idle cores. A part that ran over is listed with the tests that had not finished.
+# - The tests run without SwiftPM, which would plan the whole package again for each part.
+# - Some tests mount file systems and open networks of their own. For users other than root the script makes a namespace.
 #
-# The tests are run as they were built, without SwiftPM, which would plan the whole package for each part anew.
-#
-# SATCHEL_TEST_BUILD is where SwiftPM built them, .build if it isn't given; what matches SATCHEL_TEST_SKIP is left out, as `swift test
-# --skip` has it; SATCHEL_TEST_PATIENCE multiplies the minutes (Tests/sanitize.sh has all three).
-#
-# Some mount file systems and open networks of their own. Whoever isn't root gets namespaces for that, in which that user is root and
-# has rights over nothing else.
-#
-# Each has minutes, too, of which it takes a fraction on two idle cores. What runs over is ended and named, with the tests
-# that it had not finished.
+# SATCHEL_TEST_BUILD is the directory that SwiftPM built in (.build). Tests that match SATCHEL_TEST_SKIP are left out.
+# SATCHEL_TEST_PATIENCE multiplies the minutes and the budgets (Tests/sanitize.sh uses all three).
 set -u
 cd "$(dirname "$0")/.." || exit
 if [ "$(id -u)" != 0 ] && [ -z "${SATCHEL_TESTS_APART:-}" ]; then
     apart() { unshare --user --map-root-user --mount -- "$@"; }
     if ! apart true; then
-        echo "Some tests mount file systems: run them where users may have namespaces (sysctl" \
-            "kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns), or as root." >&2
+        echo "Some tests mount file systems, so they need user namespaces (sysctl kernel.unprivileged_userns_clone," \
+            "kernel.apparmor_restrict_unprivileged_userns) or root." >&2
         exit 1
     fi
     export SATCHEL_TESTS_APART=1
     apart Tests/run.sh "$@"
     exit
 fi
-# Hundreds of stores are open at once; a user's 1,024 files are too few.
+# Hundreds of stores are open at once.
 # shellcheck disable=SC3045
 ulimit -n 65536 2>/dev/null || ulimit -n "$(ulimit -H -n)"
 [ $# -gt 0 ] || set -- test check
-parts=""
-for part in "$@"; do
-    case "$part" in
-        test)
-            parts="$parts SatchelCoreTests PlatformTests PayloadsTests CodecsTests PostgresTests StoresTests S3Tests IngestTests
-                CodecPoolTests
-                JobsTests HTTPServerTests APITests ServeTests+SatchelClientTests SatchelTests"
-            ;;
-        check) parts="$parts DurabilityTests openapi-client schemathesis deployment benchmarks FuzzTests huffman storm soak supply demo-scaled history" ;;
-        *) parts="$parts $part" ;;
-    esac
-done
 scratch=$(mktemp -d)
-part=""
+running=""
 trap 'rm -r "$scratch"' EXIT
-trap '[ -z "$part" ] || kill "$part"; exit 130' INT TERM HUP
+trap '[ -z "$running" ] || kill "$running"; exit 130' INT TERM HUP
 failed=""
 sweeps=sampled
 [ "${SATCHEL_TESTS:-}" = full ] && sweeps=full
+patience=${SATCHEL_TEST_PATIENCE:-1}
+# A sweep over all cases is no longer the work that the budgets are for.
+[ $sweeps = sampled ] || patience=$((patience * 4))
 
 # unfinished log: the tests and test cases that began and didn't end, the last of them last.
 unfinished() {
@@ -74,37 +54,39 @@ unfinished() {
         sort -n | tail -n 12 | cut -f 2- | sed 's/^/not finished: /'
 }
 
-# processors: the seconds that all of this machine's processors have worked since it started.
-processors() {
-    awk -v hertz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%d\n", ($2 + $3 + $4 + $7 + $8) / hertz; exit }' /proc/stat
-}
-
-# run name minutes command...: what failed is kept, to be said again at the end.
+# run part command...: failures are kept, to be shown again at the end.
 run() {
     name=$1
-    minutes=$(($2 * ${SATCHEL_TEST_PATIENCE:-1}))
-    shift 2
+    shift
+    # Parts that no set names (targets run one by one) have the time of any other.
+    read -r budget minutes <<LINE
+$(awk -v part="$name" '$2 == part { print $3, $4; found = 1; exit } END { if (!found) print 0, 15 }' Tests/budgets.txt)
+LINE
     echo "== $name"
     start=$(date +%s)
-    before=$(processors)
-    # Into a file: a pipe's reader would wait for whoever inherited the pipe.
+    # Into a file: processes that inherit a pipe would keep its reader waiting.
     : >"$scratch/log"
-    ./Tests/bounded.sh "$minutes" "$@" >>"$scratch/log" 2>&1 &
-    part=$!
-    tail -n +1 -f -s 0.2 --pid="$part" "$scratch/log" &
+    rm -f "$scratch/used"
+    ./Tests/bounded.py --used "$scratch/used" $((minutes * patience)) "$@" >>"$scratch/log" 2>&1 &
+    running=$!
+    tail -n +1 -f -s 0.2 --pid="$running" "$scratch/log" &
     shown=$!
-    wait "$part"
+    wait "$running"
     status=$?
-    part=""
+    running=""
     wait "$shown"
-    # A part that takes as long as it keeps a processor busy leaves the other one idle.
-    printf '%6d s %6d s  %s\n' $(($(date +%s) - start)) $(($(processors) - before)) "$name" >>"$scratch/times"
+    used=$(cat "$scratch/used" 2>/dev/null || echo 0)
+    if [ "$status" = 0 ] && [ "$budget" -gt 0 ] && [ $((used * 2)) -gt $((budget * patience * 3)) ]; then
+        status=125
+        echo "error: $name used $used CPU seconds; its budget in Tests/budgets.txt is $budget." | tee -a "$scratch/log"
+    fi
+    printf '%6d s %6d s %6d s  %s\n' $(($(date +%s) - start)) "$used" "$budget" "$name" >>"$scratch/times"
     [ $status = 0 ] && return
     failed="$failed $name"
     {
         echo "== of $name"
         grep -E '✘|Fatal error|^error: ' "$scratch/log" | head -n 12
-        # Where a process ended there is no more than what it said last.
+        # After a crash the last lines are all there is.
         tail -n 3 "$scratch/log"
         [ $status != 124 ] || unfinished "$scratch/log"
     } >>"$scratch/failures"
@@ -112,58 +94,91 @@ run() {
 
 build=${SATCHEL_TEST_BUILD:-.build}
 tests=$build/debug/satchelPackageTests.xctest
-# What of the API's tests is run on PostgreSQL and a bucket as well: where all cases are tried, all of them.
-nodes='^APITests\.(EventStreamTests|NotificationTests)/'
-[ $sweeps = sampled ] || nodes='^APITests\.'
-# Of what uses servers, so many cases at once where all are tried: they have limits of time, and a server of connections.
-few=SATCHEL_TESTS=sampled
-[ $sweeps = sampled ] || few=SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
+
+# swift_tests part filter [option ...]
+swift_tests() {
+    part=$1
+    filter=$2
+    shift 2
+    run "$part" "$tests" --testing-library swift-testing "$@" --filter "$filter" ${SATCHEL_TEST_SKIP:+--skip "$SATCHEL_TEST_SKIP"}
+}
+
+# suites_with_servers folder...: the suites with tests that `make test` leaves out, as a pattern.
+suites_with_servers() {
+    grep -rlE '\.(needs|hasCases)\(' "$@" --include='*Tests.swift' | sed 's|.*/||; s|\.swift$||' | paste -sd '|'
+}
+
 # About half of the time each.
 samples='^SatchelTests\.SampleTests/'
 shared='^(SatchelClientTests\.|ServeTests\.(SharedStoreTests|Cluster(Start|Backup)Tests|DividedRateTests|FiringTests)/)'
+# Where all cases are tried, fewer run at once: they have limits of time, and a server of connections.
+few=SATCHEL_TESTS=sampled
+[ $sweeps = sampled ] || few=SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=16
 
-for name in $parts; do
-    minutes=15
-    [ "$name" != SatchelTests ] || minutes=20
-    case "$name" in
-        CodecsTests)
-            [ $sweeps = sampled ] || minutes=30
-            run "$name" $minutes ./Tests/codecs.sh "$build"
-            ;;
-        openapi-client) run "$name" 5 ./Tests/System/openapi-client.sh .build/debug ;;
-        benchmarks) run "$name" 10 make bench-test ;;
-        history) run "$name" 15 ./Tests/System/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
-        demo-scaled) run "$name" 5 python3 -B Media/demo-scaled.py .build/debug/satchel ;;
-        schemathesis) run "$name" 15 ./Tests/System/schemathesis.sh .build/debug ;;
-        deployment) run "$name" 5 ./Tests/System/deployment.sh .build/debug ;;
-        huffman) run "$name" 5 ./Tests/Fuzz/fuzz.sh --seconds 15 huffman ;;
-        storm) run "$name" 10 ./Tests/System/storm.sh .build/debug/satchel ;;
-        soak) run "$name" 5 env PYTHONPATH=Tests/System python3 -B -m unittest -q soak.tests.test_judge ;;
-        supply) run "$name" 5 ./Tests/supply.sh .build/debug ;;
-        SatchelTests) run "$name" $minutes ./Tests/halves.sh "$tests" '^SatchelTests\.' "$samples" --no-parallel ;;
+run_part() {
+    case "$1" in
+        CodecsTests) run "$1" ./Tests/codecs.sh "$build" ;;
+        SatchelTests) run "$1" ./Tests/halves.sh "$tests" '^SatchelTests\.' "$samples" --no-parallel ;;
         ServeTests+SatchelClientTests)
-            run "$name" $minutes ./Tests/halves.sh "$tests" '^(ServeTests|SatchelClientTests)\.' "$shared" --no-parallel
+            run "$1" ./Tests/halves.sh "$tests" '^(ServeTests|SatchelClientTests)\.' "$shared" --no-parallel
             ;;
-        ServeTests | SatchelClientTests)
-            run "$name" $minutes "$tests" --testing-library swift-testing --no-parallel --filter "^$name\\."
+        ServeTests | SatchelClientTests) swift_tests "$1" "^$1\\." --no-parallel ;;
+        # What `make test` left out: with buckets, browsers, clusters.
+        servers)
+            export SATCHEL_TEST_SERVERS=only
+            swift_tests "$1" "\\.($(suites_with_servers Tests/Service/S3Tests Tests/Service/StoresTests))/"
             ;;
-        APITests)
-            run "$name" $minutes "$tests" --testing-library swift-testing --filter "^$name\\."
-            run "$name+nodes" "$minutes" env SATCHEL_TEST_STORE=cluster "$few" "$tests" --testing-library swift-testing --filter "$nodes"
+        servers+serve)
+            export SATCHEL_TEST_SERVERS=only
+            swift_tests "$1" "\\.($(suites_with_servers Tests/Service/ServeTests Tests/Service/SatchelTests))/" --no-parallel
+            ;;
+        # The API's tests on PostgreSQL and a bucket.
+        APITests+nodes)
+            nodes='^APITests\.(EventStreamTests|NotificationTests)/'
+            [ $sweeps = sampled ] || nodes='^APITests\.'
+            run "$1" env SATCHEL_TEST_STORE=cluster "$few" "$tests" --testing-library swift-testing --filter "$nodes"
             ;;
         StoresTests)
-            [ $sweeps = sampled ] || minutes=30
-            run "$name" $minutes env "$few" "$tests" --testing-library swift-testing --filter "^$name\\." \
+            run "$1" env "$few" "$tests" --testing-library swift-testing --filter "^$1\\." \
                 ${SATCHEL_TEST_SKIP:+--skip "$SATCHEL_TEST_SKIP"}
             ;;
-        *)
-            run "$name" $minutes "$tests" --testing-library swift-testing --filter "^$name\\." \
-                ${SATCHEL_TEST_SKIP:+--skip "$SATCHEL_TEST_SKIP"}
-            ;;
+        # A client made from the API's description, against the service.
+        openapi-client) run "$1" ./Tests/System/openapi-client.sh .build/debug ;;
+        # The service held to its description.
+        schemathesis) run "$1" ./Tests/System/schemathesis.sh .build/debug ;;
+        deployment) run "$1" ./Tests/System/deployment.sh .build/debug ;;
+        # The benchmarks' own tests.
+        benchmarks) run "$1" make bench-test ;;
+        # The fuzzer of our Huffman decoder, for 15 seconds.
+        huffman) run "$1" ./Tests/Fuzz/fuzz.sh --seconds 15 huffman ;;
+        # Changed samples through a batch and a service.
+        storm) run "$1" ./Tests/System/storm.sh .build/debug/satchel ;;
+        # The soak's judge alone; `make soak` runs it whole.
+        soak) run "$1" env PYTHONPATH=Tests/System python3 -B -m unittest -q soak.tests.test_judge ;;
+        # Locks of packages, the list in SECURITY.md, the SBOM.
+        supply) run "$1" ./Tests/supply.sh .build/debug ;;
+        demo-scaled) run "$1" python3 -B Media/demo-scaled.py .build/debug/satchel ;;
+        # Nodes and clients while things break.
+        history) run "$1" ./Tests/System/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
+        image) run "$1" ./Docker/check.sh .build/debug ;;
+        documentation) run "$1" make documentation ;;
+        *) swift_tests "$1" "^$1\\." ;;
     esac
+}
+
+began=$(date +%s)
+for name in "$@"; do
+    listed=$(awk -v set="$name" '$1 == set { print $2 }' Tests/budgets.txt)
+    for part in ${listed:-$name}; do
+        # `make test` does without servers that take hundreds of megabytes: see Server in Tests/Support/TestSupport.
+        unset SATCHEL_TEST_SERVERS
+        [ "$name" != test ] || export SATCHEL_TEST_SERVERS=none
+        run_part "$part"
+    done
 done
-echo "== seconds, and those of processors"
+echo "== wall time, CPU time, budget"
 cat "$scratch/times"
+awk '{ cpu += $3; budget += $5 } END { printf "%6d s %6d s %6d s  in all\n", '$(($(date +%s) - began))', cpu, budget }' "$scratch/times"
 if [ -n "$failed" ]; then
     cut -c 1-400 "$scratch/failures" >&2
     echo "Failed:$failed" >&2

@@ -5,7 +5,7 @@ import Testing
 
 /// Notifications that commands add and fire on a store that is served.
 @Suite(.timeLimit(.minutes(5))) struct AddedNotificationTests {
-    @Test(arguments: StoreKind.allCases)
+    @Test(.hasCases(for: .ceph), arguments: StoreKind.allCases)
     func `a running service prepares and fires what a command added, with its file`(kind: StoreKind) async throws {
         let harness = try ServiceHarness(kind)
         _ = try harness.file(

@@ -5,19 +5,21 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-/// A service on PostgreSQL and a bucket is backed up by what these bring, and is a service again elsewhere, by the README's commands.
-@Suite(.timeLimit(.minutes(10))) struct ClusterBackupTests {
-    /// The README's commands, one block after the other: what repairs, what backs up, what restores.
+/// A service on PostgreSQL and a bucket is backed up by what these bring, and is a service again elsewhere, by the commands in docs/operate.
+@Suite(.needs(.ceph), .timeLimit(.minutes(10))) struct ClusterBackupTests {
+    /// The commands of docs/operate/backup.md in their order: the first repairs, the second backs up, the third restores.
     private static func commands() throws -> [String] {
-        let page = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
-        let section = try #require(page.components(separatedBy: "**Backup** is the engines' own").dropFirst().first)
-        let text = try #require(section.components(separatedBy: "Docker has a [compose file]").first)
-        let blocks = text.components(separatedBy: "```\n").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        let page = try String(
+            contentsOf: Repository.root.appending(path: "docs/operate/backup.md"), encoding: .utf8)
+        let section = try #require(page.components(separatedBy: "\n## Back up many nodes\n").last)
+        let blocks = section.components(separatedBy: "```sh not-run\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```\n").first
+        }
         try #require(blocks.count == 3)
         return blocks
     }
 
-    /// Carries commands out with the places of a test in those of the README.
+    /// Carries commands out with the places of a test in those of the page.
     private static func follow(
         _ commands: String, by program: Program, backup: String
     ) async throws -> ProgramResult {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What is wrong with a database or a bucket is said at the start, in one sentence that says what would help.
-@Suite(.timeLimit(.minutes(10))) struct ClusterStartTests {
+@Suite(.needs(.ceph), .timeLimit(.minutes(10))) struct ClusterStartTests {
     /// A cluster, what is done to it, and what is said then.
     struct Fault: CustomTestStringConvertible, Sendable {
         var testDescription: String

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What each node counts for itself is its share: by how many live and take requests, whatever else uses the store.
-@Suite(.timeLimit(.minutes(5))) struct DividedRateTests {
+@Suite(.needs(.ceph), .timeLimit(.minutes(5))) struct DividedRateTests {
     private static let rate = 20
     /// Between a half and a whole: one request or another may be sent twice.
     private static let middle = 15

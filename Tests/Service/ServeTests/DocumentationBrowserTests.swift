@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// `/docs` in Chromium, and what its guides say of a service at work.
-@Suite(.serialized, .timeLimit(.minutes(3))) struct DocumentationBrowserTests {
+@Suite(.needs(.chromium), .serialized, .timeLimit(.minutes(3))) struct DocumentationBrowserTests {
     @Test func `what files cost is read from the service's own metrics`() async throws {
         let harness = try ServiceHarness(.directory)
         let key = try await harness.makeKey("--role", "admin")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A service's store is moved from a directory to a database and a bucket, by the command.
-@Suite(.timeLimit(.minutes(10))) struct MovingTests {
+@Suite(.needs(.ceph), .timeLimit(.minutes(10))) struct MovingTests {
     private static func submit(_ source: String, to server: some ServiceRequests, wait: Bool) async throws -> String {
         var headers = ["Content-Type": "image/jpeg"]
         if wait { headers["Prefer"] = "wait=20" }

@@ -20,7 +20,8 @@ import Testing
         return try #require(try JSONSerialization.jsonObject(with: result.output) as? [String: [String: Any]])
     }
 
-    @Test func `the metrics are what Prometheus reads, each explained, and count what happened`() async throws {
+    @Test(.needs(.prometheus))
+    func `the metrics are what Prometheus reads, each explained, and count what happened`() async throws {
         let harness = try ServiceHarness()
         let origin = try await LocalOrigin(LocalOrigin.photographs)
         let server = try await harness.serve("--fetch-allow", "127.0.0.1")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Jobs that are followed on one node and carried out by another.
-@Suite(.timeLimit(.minutes(5))) struct RemoteEventsTests {
+@Suite(.needs(.ceph), .timeLimit(.minutes(5))) struct RemoteEventsTests {
     /// A node that takes requests, one that works, and an origin that waits until it is told.
     private struct Cluster: ~Copyable {
         let harness: ServiceHarness

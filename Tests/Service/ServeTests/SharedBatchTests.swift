@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Batches of several machines, which share a database and a bucket.
-@Suite(.timeLimit(.minutes(10))) struct SharedBatchTests: ~Copyable {
+@Suite(.needs(.ceph), .timeLimit(.minutes(10))) struct SharedBatchTests: ~Copyable {
     let harness: ServiceHarness
     /// Where its sources are, beside the store's own.
     let bucket: SourceBucket

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SharedStoreTests {
-    @Test(arguments: StoreKind.allCases)
+    @Test(.hasCases(for: .ceph), arguments: StoreKind.allCases)
     func `the commands work beside a running service, each on its own things`(kind: StoreKind) async throws {
         let harness = try ServiceHarness(kind)
         let origin = try await LocalOrigin(LocalOrigin.photographs)
@@ -40,7 +40,7 @@ import Testing
         #expect(try await harness.run("rm", id).status == 1)
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(.hasCases(for: .ceph), arguments: StoreKind.allCases)
     func `two services on one store share the work`(kind: StoreKind) async throws {
         let harness = try ServiceHarness(kind)
         let origin = try await LocalOrigin(LocalOrigin.photographs)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases)
+    @Test(.hasCases(for: .ceph), arguments: StoreKind.allCases)
     func `whenever it is killed, what was acknowledged is delivered exactly once`(kind: StoreKind) async throws {
         let harness = try ServiceHarness(kind)
         let key = try await harness.makeKey("--role", "admin")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A preview that the service keeps, in Chromium.
-@Suite(.timeLimit(.minutes(5))) struct StoredPreviewTests {
+@Suite(.needs(.chromium), .timeLimit(.minutes(5))) struct StoredPreviewTests {
     @Test func `whoever has its URL sees the picture and turns it, and nothing is asked of anybody else`() async throws
     {
         let harness = try ServiceHarness(.directory)

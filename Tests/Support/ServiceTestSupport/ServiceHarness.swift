@@ -9,6 +9,9 @@ public enum StoreKind: String, CaseIterable, Sendable {
     case directory
     /// PostgreSQL and a bucket, for nodes on any number of machines.
     case cluster
+
+    /// Those that this run tries.
+    public static var allCases: [StoreKind] { Server.cases([.directory, .cluster]) { $0 == .cluster } }
 }
 
 /// Where a service is tried: a directory with keys and files of its own, a store, and the real program.

@@ -24,6 +24,7 @@ public final class Browser: Sendable {
     }
 
     private init() async throws {
+        try Server.chromium.demand()
         var ends: [Int32] = [-1, -1]
         guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw POSIXError(.init(rawValue: errno) ?? .EIO)

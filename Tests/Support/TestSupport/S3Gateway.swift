@@ -34,6 +34,7 @@ public final class S3Gateway: Sendable {
 
     /// One of its own, for a test that stops it.
     public init() throws {
+        try Server.ceph.demand()
         // Sockets have short names.
         directory = URL(filePath: "/dev/shm").appending(path: "satchel-s3-\(UUID().uuidString.lowercased())")
         var ends: [Int32] = [-1, -1]

@@ -9,7 +9,7 @@ import Testing
 @testable import S3
 
 /// Against a real server.
-@Suite(.timeLimit(.minutes(5))) struct S3ClientTests {
+@Suite(.needs(.ceph), .timeLimit(.minutes(5))) struct S3ClientTests {
     @Test(arguments: [
         "plain", "a/b/c.d", "with space", "plus+and%20percent", "ä/漢/😀", "q?uery#fragment&amp;=x", "a//b",
         "~'()*!@,;:$",

@@ -10,7 +10,7 @@ import Testing
 @testable import S3
 
 /// A real server behind a proxy that breaks things.
-@Suite(.timeLimit(.minutes(5))) struct S3FaultTests {
+@Suite(.needs(.ceph), .timeLimit(.minutes(5))) struct S3FaultTests {
     /// Faults that come one after the other, to requests that look so; then none.
     private final class Faults: Sendable {
         private let left: Mutex<[FaultProxy.Fault]>

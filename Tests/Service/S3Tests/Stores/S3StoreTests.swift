@@ -8,7 +8,7 @@ import Testing
 @testable import S3
 
 /// What the stores in a bucket have beside what all stores have, for which see `StoresTests`.
-@Suite(.timeLimit(.minutes(5))) struct S3StoreTests {
+@Suite(.needs(.ceph), .timeLimit(.minutes(5))) struct S3StoreTests {
     @Test func `a blob's key says under which claim it was made, and no two have one`() async throws {
         let bucket = try TestBucket()
         let blobs = S3BlobStore(bucket.client)

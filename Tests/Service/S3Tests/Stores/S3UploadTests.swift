@@ -9,7 +9,7 @@ import Testing
 @testable import S3
 
 /// Uploads that come to a bucket part by part.
-@Suite(.timeLimit(.minutes(5))) struct S3UploadTests {
+@Suite(.needs(.ceph), .timeLimit(.minutes(5))) struct S3UploadTests {
     private static let part: Int64 = 64 << 10
 
     /// An upload as a record store has it.

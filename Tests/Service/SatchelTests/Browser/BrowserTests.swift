@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What people do with pages, in Chromium. One browser serves all; each test leaves it with no complaint unread.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct BrowserTests {
+@Suite(.needs(.chromium), .serialized, .timeLimit(.minutes(5))) struct BrowserTests {
     /// Opens a preview, waits for its script, does something, and looks whether anything was complained of or asked of
     /// somebody else.
     private func with(

@@ -9,7 +9,7 @@ import Testing
 @testable import Stores
 
 @Suite struct BlobStoreTests {
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `what was committed reads back whole, and any part of it`(backend: Backend) async throws {
         let fixture = try Fixture(backend, onDisk: true)
         var generator = SeededGenerator(seed: 1)
@@ -27,7 +27,7 @@ import Testing
         #expect(try await blobs.read(3_000_017..<4_000_000, of: blob.name) == [])
     }
 
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `the content of a blob is a file that holds it, also when the blob is removed, or read piece by piece`(
         backend: Backend
     ) async throws {
@@ -56,7 +56,7 @@ import Testing
         #expect(location == "/b/\(blob.sha256.prefix(2))/\(blob.name.rawValue)")
     }
 
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `the same bytes get another name each time`(backend: Backend) async throws {
         let fixture = try Fixture(backend, onDisk: true)
         let first = try await fixture.store.commit("same")
@@ -66,7 +66,7 @@ import Testing
         #expect(try await fixture.store.blobNames() == [first.name, second.name])
     }
 
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `a copy outlives what it was made of, and there is none of what is gone`(backend: Backend) async throws {
         let fixture = try Fixture(backend, onDisk: true)
         let blobs = fixture.store.blobs
@@ -79,7 +79,7 @@ import Testing
         #expect(try await fixture.store.blobNames() == [second.name])
     }
 
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `a list goes through all blobs, part by part, each once`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         var expected: [BlobName: Int64] = [:]
@@ -115,6 +115,7 @@ import Testing
     }
 
     @Test(
+        .hasCases(for: .ceph),
         arguments: [
             "", "../../etc/passwd", String(repeating: "a", count: 64) + ".." + String(repeating: "/", count: 35),
         ], Backend.keepingBytes)
@@ -129,7 +130,7 @@ import Testing
         try await blobs.remove([name])
     }
 
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `what was removed is gone, and removing it again is no error`(backend: Backend) async throws {
         let fixture = try Fixture(backend, onDisk: true)
         let blobs = fixture.store.blobs

@@ -7,7 +7,7 @@ import Testing
 @testable import Stores
 
 @Suite struct SourceStoreTests {
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `what was handed in reads back whole, by whoever opens it, and nobody can write it`(backend: Backend)
         async throws
     {
@@ -24,7 +24,7 @@ import Testing
                 == (backend == .files ? [name.rawValue] : []), "taking it over took it out of the scratch")
     }
 
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `what was removed is gone, and removing it again is no error`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let sources = fixture.store.sources
@@ -35,7 +35,7 @@ import Testing
         #expect(error?.code == .notInStore)
     }
 
-    @Test(arguments: Backend.keepingBytes)
+    @Test(.hasCases(for: .ceph), arguments: Backend.keepingBytes)
     func `a list goes through all sources, part by part, and passes over what is being received`(backend: Backend)
         async throws
     {
@@ -62,7 +62,9 @@ import Testing
         #expect(capacity.waiting == (backend == .bucket ? 0 : expected.values.reduce(0, +)))
     }
 
-    @Test(arguments: ["../secret", "/etc/passwd", "", ".", "..", "a\0b", "a/b"], Backend.keepingBytes)
+    @Test(
+        .hasCases(for: .ceph), arguments: ["../secret", "/etc/passwd", "", ".", "..", "a\0b", "a/b"],
+        Backend.keepingBytes)
     func `a name that leads elsewhere is refused`(name: String, backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let secret = fixture.store.directory + "/secret"

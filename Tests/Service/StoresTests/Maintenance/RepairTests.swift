@@ -18,7 +18,7 @@ import Testing
         try #require(try await store.records.blob(of: .main, of: attachment.id, tenant: tenant))
     }
 
-    @Test(arguments: [Backend.files, .memory, .bucket, .postgres])
+    @Test(.hasCases(for: .ceph), arguments: Backend.of([.files, .memory, .bucket, .postgres]))
     func `a blob comes back from equal bytes of its tenant, and of nobody else`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let store = fixture.store
@@ -66,7 +66,8 @@ import Testing
         return (names, source)
     }
 
-    @Test func `a bucket with versions gives back what was removed or written over, and sources`() async throws {
+    @Test(.needs(.ceph))
+    func `a bucket with versions gives back what was removed or written over, and sources`() async throws {
         let directory = try TemporaryDirectory(inMemory: true)
         let prefix = UUID().uuidString.lowercased()
         let bytes = try ByteStores.bucket(

@@ -300,7 +300,7 @@ import Testing
         #expect(throws: StoreError.noBackup(path: other)) { _ = try BackupDirectory(existingAt: other) }
     }
 
-    @Test(arguments: [Backend.memory, .bucket, .postgres, .cluster, .postgresAndFiles])
+    @Test(.hasCases(for: .ceph), arguments: Backend.of([.memory, .bucket, .postgres, .cluster, .postgresAndFiles]))
     func `a store that isn't in a directory has no backup`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let directory = try TemporaryDirectory(inMemory: true)

@@ -150,11 +150,14 @@ enum Backend: String, CaseIterable, CustomTestStringConvertible {
     /// Where a test asks little of what keeps the bytes, a bucket, and files that SQLite doesn't know of, are for runs that try
     /// every case.
     static var allCases: [Backend] {
-        [.files, .memory, .postgres] + (Sweep.isFull ? [.bucket, .cluster, .postgresAndFiles] : [])
+        of([.files, .memory, .postgres] + (Sweep.isFull ? [.bucket, .cluster, .postgresAndFiles] : []))
     }
 
     /// For tests of what keeps bytes.
-    static let keepingBytes: [Backend] = [.files, .memory, .bucket]
+    static let keepingBytes = of([.files, .memory, .bucket])
+
+    /// Those that this run tries.
+    static func of(_ backends: [Backend]) -> [Backend] { Server.cases(backends) { $0.hasBucket } }
 
     /// Nodes of a database have to ask.
     var countsRevocations: Bool { !keepsRecordsInPostgres }
