@@ -12,18 +12,26 @@ BUILD_RELEASE = $(SWIFT) build -c release --static-swift-stdlib -Xlinker --no-ex
 help: ## Say what there is.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
-.PHONY: dependencies
+.PHONY: dependencies dependencies-test dependencies-check dependencies-package
 dependencies:
+	@./install-dependencies.sh build
+
+dependencies-test:
 	@./install-dependencies.sh build test
+
+dependencies-check:
+	@./install-dependencies.sh build test check
+
+dependencies-package:
+	@./install-dependencies.sh build package
 
 .PHONY: build
 build: dependencies ## Build a debug version of everything.
 	$(SWIFT) build
-	./Packaging/stand-ins.sh .build/debug
 
 .PHONY: release
-release: dependencies release-programs ## Build satchel and its codecs for use.
-	./Packaging/stand-ins.sh $(RELEASE)
+release: dependencies ## Build satchel and its codecs for use.
+	@./Packaging/progress.sh .build/release.log "Building Satchel" $(MAKE) release-programs stand-ins
 
 .PHONY: release-programs
 release-programs:
@@ -31,46 +39,40 @@ release-programs:
 	$(BUILD_RELEASE) --product satchel-stills
 	$(BUILD_RELEASE) --product satchel
 
+.PHONY: stand-ins
+stand-ins:
+	./Packaging/stand-ins.sh $(RELEASE)
+
 .PHONY: demo
-demo: release ## Prepare the sample files, and show what came of it.
+demo: release ## Prepare a few sample files, and show the results side by side.
 	@Media/demo.sh $(RELEASE)/satchel
 
+.PHONY: demo-all
+demo-all: release ## Prepare all sample files, and compare the results with the manifest.
+	@Media/demo-all.sh $(RELEASE)/satchel
+
 .PHONY: screenshots
-screenshots: build ## Take the README's pictures, in Chromium.
+screenshots: dependencies-check build ## Take the README's pictures, in Chromium.
 	@Screenshots/take.sh .build/debug/satchel
 
 .PHONY: demo-scaled
-demo-scaled: release ## Show two nodes on PostgreSQL and a bucket, one of which is killed.
+demo-scaled: dependencies-check release ## Show two nodes on PostgreSQL and a bucket, one of which is killed.
 	@Media/demo-scaled.py $(RELEASE)/satchel
 
 .PHONY: test
-test: dependencies lint ## Run the tests that a contributor runs.
+test: dependencies-test lint ## Run the tests that a contributor runs: 10 minutes after the build.
 	$(SWIFT) build --build-tests
-	./Packaging/stand-ins.sh .build/debug
 	./Tests/check-imports.sh .build/debug
 	./Tests/run.sh test
 
 .PHONY: check
-check: dependencies ## Run what takes longer: power cuts, the description, the deployment, the demo of many nodes, the image, counts of instructions.
+check: dependencies-check ## Run the tests that need more servers or take longer: 20 minutes.
 	$(SWIFT) build --build-tests
-	./Packaging/stand-ins.sh .build/debug
-	$(MAKE) documentation
-	@# The release build has the processor that these leave idle.
-	$(MAKE) --jobs 2 check-parts inner-bench
-	./Benchmarks/inner/check.sh
-
-.PHONY: check-parts
-check-parts:
 	./Tests/run.sh check
-	$(MAKE) check-image
 
 .PHONY: documentation
 documentation: ## Build the documentation of SatchelClient, which may have no warning.
 	$(SWIFT) package generate-documentation --target SatchelClient --warnings-as-errors
-
-.PHONY: check-image
-check-image:
-	./Docker/check.sh .build/debug
 
 .PHONY: inner-bench
 inner-bench:
@@ -78,71 +80,71 @@ inner-bench:
 
 # The service's executable of Debian 12 runs there as it is.
 .PHONY: check-debian13
-check-debian13: ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
+check-debian13: dependencies-check ## Run the codec side's tests and the demo on Debian 13, in a root of its own.
 	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh swift build --build-tests
-	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh ./Tests/bounded.sh $(if $(filter full,$(SATCHEL_TESTS)),40,20) \
+	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh ./Tests/bounded.py $(if $(filter full,$(SATCHEL_TESTS)),40,20) \
 	    ./Tests/codecs.sh
 	rm -rf .demo
-	SATCHEL_CODEC=.build/debug ./Tests/debian13.sh Media/demo.sh /mnt/built/debug/satchel
+	SATCHEL_CODEC=.build/debug ./Tests/debian13.sh Media/demo-all.sh /mnt/built/debug/satchel
 	rm -rf .demo
 
 # Sweeps try every case here, and some of them elsewhere.
 .PHONY: test-full
 test-full: export SATCHEL_TESTS = full
-test-full: test check deb-check history check-debian13 ## Run every test, with all cases of its sweeps, on Debian 12 and on Debian 13: hours.
+test-full: test check bench-inner deb-check history check-debian13 ## Run every test, with all cases of its sweeps, on Debian 12 and on Debian 13: hours.
 	$(SWIFT) package resolve --scratch-path .build-debian13
 	./Tests/debian13.sh swift build --build-tests
 	./Tests/debian13.sh ./Tests/run.sh
 
 # make history SEEDS="7 8" SECONDS=180
 .PHONY: history
-history: build ## Run nodes, clients and what breaks, judge what clients were told: 20 minutes.
+history: dependencies-check build ## Run nodes, clients and what breaks, judge what clients were told: 20 minutes.
 	./Tests/System/history.sh --seconds $(or $(SECONDS),350) .build/debug/satchel $(or $(SEEDS),1 2 3)
 
 .PHONY: docker-check
-docker-check: build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.
+docker-check: dependencies-check build ## Check the image's runtime stage in a fresh Debian, without a Docker engine.
 	./Docker/check.sh .build/debug
 
 .PHONY: deb-check
-deb-check: build ## Check the Debian package under systemd, in a fresh Debian.
-	@./install-dependencies.sh package
-	$(call write-manual,.build/debug)
+deb-check: dependencies-check dependencies-package build ## Check the Debian package under systemd, in a fresh Debian.
+	$(SWIFT) build --product generate-manual
+	./Packaging/man.sh .build/debug/satchel .build/man
 	./Packaging/check.sh .build/debug
 
 .PHONY: test-codecs
-test-codecs: dependencies ## Run the tests of the codec side alone, which builds in seconds.
+test-codecs: dependencies-test ## Run the tests of the codec side alone, which builds in seconds.
 	SATCHEL_TARGETS=GIFTests,CodecsTests $(SWIFT) build --build-tests --scratch-path .build-codecs
 	./Tests/codecs.sh .build-codecs
 
 .PHONY: sanitize
-sanitize: dependencies ## Run the tests of the codec side with every use of memory checked.
+sanitize: dependencies-test ## Run the tests of the codec side with every use of memory checked.
 	SATCHEL_TARGETS=GIFTests,CodecsTests $(SWIFT) build --build-tests --sanitize=address --scratch-path .build-asan
 	./Tests/sanitize.sh address
 
 # The codecs that are started are those of `build`.
 .PHONY: sanitize-threads
-sanitize-threads: build ## Run the tests of the service side's parts with every access from two threads checked.
+sanitize-threads: dependencies-check build ## Run the tests of the service side's parts with every access from two threads checked.
 	SATCHEL_TARGETS=PlatformTests,IngestTests,HTTPServerTests,StoresTests,S3Tests,JobsTests,APITests \
 	    $(SWIFT) build --build-tests --sanitize=thread --scratch-path .build-tsan
 	./Tests/sanitize.sh thread
 
 # make fuzz SECONDS=60 TARGETS="gif http"; without SECONDS half an hour for those that read most, five minutes for the others.
 .PHONY: fuzz
-fuzz: dependencies ## Give everything that reads foreign bytes what libFuzzer makes of its corpus: four hours.
+fuzz: dependencies-test ## Give everything that reads foreign bytes what libFuzzer makes of its corpus: four hours.
 	./Tests/Fuzz/fuzz.sh $(if $(SECONDS),--seconds $(SECONDS)) $(TARGETS)
 
 .PHONY: fuzz-huffman
-fuzz-huffman: dependencies ## Compare our decoder of Huffman codes with libjpeg's on what libFuzzer makes: half an hour.
+fuzz-huffman: dependencies-test ## Compare our decoder of Huffman codes with libjpeg's on what libFuzzer makes: half an hour.
 	./Tests/Fuzz/fuzz.sh --seconds $(or $(SECONDS),1800) --keep huffman
 
 # make storm COUNT=2000 SEED=7; FIRST=400 leaves out what an earlier run has done
 .PHONY: storm
-storm: release ## Send changed samples through a batch and a service, and look at what is left: hours.
+storm: dependencies-test release ## Send changed samples through a batch and a service, and look at what is left: hours.
 	PYTHONPATH=Tests/System python3 -B -m storm --count $(or $(COUNT),100000) --first $(or $(FIRST),0) --seed $(or $(SEED),1) $(RELEASE)/satchel
 
 # make soak MINUTES=5 SEED=7
 .PHONY: soak
-soak: release ## Serve mixed work for 45 minutes while one thing after the other breaks: all stays flat, and all ends once.
+soak: dependencies-check release ## Serve mixed work for 45 minutes while one thing after the other breaks: all stays flat, and all ends once.
 	./Tests/System/soak.sh --minutes $(or $(MINUTES),45) --seed $(or $(SEED),1) $(if $(PLOT),--plot $(PLOT)) $(RELEASE)/satchel
 
 .PHONY: sbom
@@ -202,18 +204,15 @@ bench-test: ## Run the tests of the benchmarks themselves.
 	@PYTHONPATH=Benchmarks .build/bench/$(BENCH_PYTHON) -m unittest discover -s Benchmarks/Tests
 
 .PHONY: bench-inner
-bench-inner: dependencies inner-bench ## Count the instructions of inner pieces, and compare them with their thresholds.
+bench-inner: dependencies-check inner-bench ## Count the instructions of inner pieces, and compare them with their thresholds.
 	./Benchmarks/inner/check.sh
 
-# ArgumentParser's own command of `swift package` builds all programs for it once more.
-define write-manual
-$(SWIFT) build --product generate-manual
-./Packaging/man.sh $(1)/satchel .build/man
-endef
-
+# The generator of man pages is built as the programs are, and shares ArgumentParser with them. ArgumentParser's own command of
+# `swift package` would build all programs for it once more.
 .PHONY: man
 man: release ## Write the man pages into .build/man.
-	$(call write-manual,$(RELEASE))
+	@./Packaging/progress.sh .build/man.log "Building the man pages" $(BUILD_RELEASE) --product generate-manual
+	./Packaging/man.sh $(RELEASE)/satchel .build/man
 
 PREFIX ?= /usr/local
 TARGET = $(DESTDIR)$(PREFIX)
@@ -232,8 +231,7 @@ install: man ## Install under PREFIX (/usr/local), with completions and man page
 	$(RELEASE)/satchel --generate-completion-script fish > $(TARGET)/share/fish/vendor_completions.d/satchel.fish
 
 .PHONY: deb
-deb: man ## Build the Debian package into .build/deb, for this machine's release of Debian.
-	@./install-dependencies.sh package
+deb: dependencies-package man ## Build the Debian package into .build/deb, for this machine's release of Debian.
 	./Packaging/build.sh $(RELEASE) .build/deb
 
 .PHONY: clean

@@ -36,7 +36,7 @@ ldd "$built/satchel" "$codec" "$stills" | sed -n "s|.* => \(${runtime:-/none}/.*
 cp "$here/../LICENSE" "$image/usr/share/doc/satchel/LICENSE"
 # The GPL wants them offered with satchel-codec.
 tar --create --gzip --file "$image/usr/share/doc/satchel/satchel-sources.tar.gz" --directory "$here/.." \
-    --owner 0 --group 0 Docker/assemble.sh Docker/runtime.sh LICENSE Makefile Packaging/stand-ins.sh Package.swift Sources install-dependencies.sh
+    --owner 0 --group 0 Docker/assemble.sh Docker/runtime.sh LICENSE Makefile Packaging/progress.sh Packaging/stand-ins.sh Package.swift Sources install-dependencies.sh
 for checkout in "$here"/../.build/checkouts/*/; do
     name=$(basename "$checkout")
     for file in "$checkout"LICENSE* "$checkout"NOTICE*; do

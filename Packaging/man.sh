@@ -3,8 +3,8 @@
 #
 #   Packaging/man.sh .build/release/satchel .build/man
 #
-# ArgumentParser's generator writes them (`swift build --product generate-manual`). Its pages go by names with spaces, which whatis can't
-# read, have lines with nothing on them, at which groff complains, and fill examples as text.
+# ArgumentParser's generator writes them, which `swift build --product generate-manual` puts beside the program. Its pages have names
+# with spaces, which whatis cannot read, and empty lines, which groff reports; and it fills examples as text.
 set -eu
 program=$1
 target=$2
@@ -12,7 +12,7 @@ generated=$(mktemp -d)
 trap 'rm -rf "$generated"' EXIT
 rm -rf "$target"
 mkdir -p "$target"
-"$(dirname "$0")/../.build/debug/generate-manual" "$program" --multi-page --output-directory "$generated"
+"$(dirname "$program")/generate-manual" "$program" --multi-page --output-directory "$generated"
 for page in "$generated"/*.1; do
     name=$(basename "$page" .1)
     dashed=$(printf %s "$name" | tr . -)
