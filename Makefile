@@ -162,6 +162,11 @@ lint: ## Check the style.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
 	shellcheck .ci/run $$(git ls-files '*.sh')
 
+.PHONY: prose
+prose: ## Check the sentences, links and lengths of documents and messages.
+	python3 -B -m unittest discover -q -s Tests/Prose -p tests.py
+	./Tests/Prose/check.py
+
 .PHONY: format
 format: ## Correct the style.
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Benchmarks Examples
