@@ -86,11 +86,12 @@ def told(model, node_cores=4, database_cores=16, log_bytes=100e6, requests=5000)
     """What the model comes to, as sentences and a table."""
     hours = 1e6 / 3600
     found = [
-        f"By the model a job takes {model.job * 1000:.1f} ms of a node's processor, {model.database * 1000:.2f} ms of PostgreSQL's and "
-        f"{model.bucket * 1000:.2f} ms of the gateway's; a node without jobs takes {model.rest:.3f} of its own and "
-        f"{model.database_rest:.4f} of PostgreSQL's; each further node makes a job {model.contention:.1%} dearer. A million jobs are "
-        f"{model.job * hours:.1f} hours of nodes' processors, {model.database * hours:.1f} of PostgreSQL's, "
-        f"{model.bucket * hours:.1f} of the gateway's, {model.log / 1e3:.1f} GB of log and {model.kept / 1e3:.1f} GB kept."]
+        f"In the model, a job takes {model.job * 1000:.1f} ms of a node's processor, {model.database * 1000:.2f} ms of PostgreSQL's and "
+        f"{model.bucket * 1000:.2f} ms of the gateway's. A node without jobs uses {model.rest:.3f} of its processor and "
+        f"{model.database_rest:.4f} of PostgreSQL's. Each further node makes a job {model.contention:.1%} more expensive. A million "
+        f"jobs take {model.job * hours:.1f} hours of the nodes' processors, {model.database * hours:.1f} of PostgreSQL's and "
+        f"{model.bucket * hours:.1f} of the gateway's. They write {model.log / 1e3:.1f} GB of log and keep "
+        f"{model.kept / 1e3:.1f} GB."]
     rows, nodes = [], 1
     while True:
         rate, end = model.forecast(nodes, node_cores, database_cores, log_bytes, requests)
