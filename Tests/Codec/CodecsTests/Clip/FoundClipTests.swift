@@ -94,6 +94,8 @@ import Testing
     ) throws -> (isPlainlyWhole: Bool, decoded: AudioDamage?)? {
         Rendered.turn.lock()
         defer { Rendered.turn.unlock() }
+        // What other tests' files made FFmpeg log says nothing about this one.
+        FFmpegLibraries.clearLog()
         return try withDescriptor(url) { descriptor in
             guard let probed = try ProbedClip.open(descriptor, sniffed: "audio/mpeg", limits: .service),
                 let audio = probed.facts.audio
