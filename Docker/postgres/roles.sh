@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run once by PostgreSQL's image, when the database of compose.scaled.yaml is made: beside the owner of the schema, who migrates,
-# a user for the service that only reads and writes rows. What a migration makes later is that user's to use, too.
+# PostgreSQL's image runs this once, when it creates the database of compose.scaled.yaml. The owner of the schema migrates. This
+# adds a user for the service that only reads and writes rows, also in tables that a later migration creates.
 set -eu
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --set password="$SATCHEL_DATABASE_PASSWORD" \
     --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'
