@@ -1,25 +1,28 @@
 #!/bin/sh
-# Makes what stands in for libraries that the codecs' libraries are linked with and Satchel never calls: documents, science, fonts,
+# Makes stand-ins for libraries that the codecs' libraries are linked with and Satchel never calls: documents, science, fonts,
 # vector graphics, networks, screens, speech.
 #
 #   Packaging/stand-ins.sh .build/release
 #
-# The linker would load and bind all of them for each start of a codec (100 for libvips, 200 with FFmpeg), and every process for a
-# source would have to copy them. Here one library has the functions that are named by what is left, and does nothing; beside a
-# codec, in satchel-stills.stand-ins and satchel-codec.stand-ins, it goes by the names of all that it stands in for, and satchel
-# starts the codec with that directory. What would call them is blocked or not asked for. Where a library has been replaced
-# since by one that needs other functions, the codec doesn't start with it, and satchel starts it without.
+# The loader would map and bind all of them at each start of a codec (100 for libvips, 200 with FFmpeg), and every process for a
+# source would have to copy the mappings. A stand-in is one library with the functions that the remaining libraries name. They do
+# nothing. It is in satchel-stills.stand-ins and satchel-codec.stand-ins, beside the codec, under the name of each library that it
+# replaces, and satchel starts the codec with that directory. Satchel blocks the formats that would call the libraries.
+#
+# If a library is upgraded to one that needs other functions, the codec does not start with its stand-ins, and satchel starts it
+# without them. Stand-ins that are newer than the codec and its libraries are left alone.
 set -eu
 products=${1:?usage: $0 PRODUCTS}
+script=$0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C
 
-# Of libvips.
+# Libraries of libvips.
 pictures='gsf-1 fftw3 cfitsio matio OpenEXR[^.]* rsvg-2 cairo pango[a-z0-9]*-1\.0 fontconfig archive niftiio openslide poppler-glib
     Magick[A-Za-z]*-[^ ]*'
-# Of libavformat, libavcodec, libavfilter and libavutil. gme and openmpt stay: whatever the format, a probe asks them too, and reads
-# what they give.
+# Libraries of libavformat, libavcodec, libavfilter and libavutil. gme and openmpt stay, because FFmpeg asks them when it probes any
+# format.
 clips='xml2 chromaprint bluray gnutls rabbitmq rist srt-gnutls ssh-gcrypt ssh zmq zvbi rav1e SvtAv1Enc
     pocketsphinx sphinxbase lilv-0 rubberband mysofa flite[a-z0-9_]* bs2b placebo ass vidstab OpenCL freetype fribidi harfbuzz
     va va-drm va-x11 vdpau X11 drm mfx vpl'
@@ -32,9 +35,17 @@ needed() {
 make_for() { # program, libraries
     program=$products/$1
     directory=$program.stand-ins
-    rm -rf "$directory" "${work:?}"/*
+    rm -rf "${work:?}"/*
     unneeded="^lib($(printf %s "$2" | tr -s ' \n' '|'))\.so"
     ldd "$program" 2>/dev/null | sed -n 's/^[[:space:]]*\(.* => \)\{0,1\}\(\/.*\/\)\([^ ]*\) (.*/\3 \2\3/p' > "$work/libraries"
+    if [ -e "$directory/stand-in.so" ] && [ -s "$work/libraries" ]; then
+        # The time of the inode, which an upgrade to files with older dates changes as well.
+        # shellcheck disable=SC2185
+        changed=$({ cut -d ' ' -f 2 "$work/libraries"; printf '%s\n' "$program" "$script"; } | tr '\n' '\0' |
+            find -L -files0-from - -cnewer "$directory/stand-in.so")
+        [ -n "$changed" ] || return 0
+    fi
+    rm -rf "$directory"
     if [ ! -s "$work/libraries" ] || ldd "$program" | grep -q 'not found'; then
         echo "$program can't be linked on this machine, and has no stand-ins" >&2
         return
