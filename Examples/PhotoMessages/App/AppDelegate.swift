@@ -10,7 +10,7 @@ import UserNotifications
         _ application: UIApplication,
         didFinishLaunchingWithOptions launchOptions: [UIApplication.LaunchOptionsKey: Any]? = nil
     ) -> Bool {
-        // Before anything is shown: a response may be what the app was started for.
+        // Set the delegate first: the app may have been started by a response to a notification.
         UNUserNotificationCenter.current().delegate = self
         registerCategories()
         application.registerForRemoteNotifications()
@@ -24,17 +24,17 @@ import UserNotifications
     func application(
         _ application: UIApplication, didRegisterForRemoteNotificationsWithDeviceToken deviceToken: Data
     ) {
-        // Satchel keeps no device tokens: they are the back end's, which sends the payloads that Satchel made.
+        // The back end keeps device tokens and sends the payloads. Satchel stores no tokens.
         Task { try? await backEnd.register(device: deviceToken) }
     }
 
-    /// What the service exports, as it is: `satchel category list --as json`.
+    /// Registers the categories exported by `satchel category list --as json`.
     private func registerCategories() {
         guard let file = Bundle.main.url(forResource: "categories", withExtension: "json") else { return }
         do {
             try SatchelCategories.register(Data(contentsOf: file))
         } catch {
-            assertionFailure("categories.json is no export: \(error)")
+            assertionFailure("categories.json is not an export of categories: \(error)")
         }
     }
 }
@@ -51,7 +51,7 @@ extension AppDelegate: UNUserNotificationCenterDelegate {
         _ center: UNUserNotificationCenter, didReceive response: UNNotificationResponse,
         withCompletionHandler completionHandler: @escaping () -> Void
     ) {
-        // What the content extension forwarded it has told the service already.
+        // The content extension has already reported responses to its own categories.
         let isOfExtension = Self.extensionCategories.contains(response.notification.request.content.categoryIdentifier)
         let isOfApp = [UNNotificationDefaultActionIdentifier, UNNotificationDismissActionIdentifier]
             .contains(response.actionIdentifier)
@@ -59,6 +59,6 @@ extension AppDelegate: UNUserNotificationCenterDelegate {
         SatchelResponses.respond(to: response, completionHandler: completionHandler)
     }
 
-    /// Those in the content extension's Info.plist.
+    /// The categories in the content extension's Info.plist.
     private nonisolated static let extensionCategories: Set = ["event-invite", "green-category", "red-category"]
 }

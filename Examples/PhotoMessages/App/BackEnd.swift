@@ -1,10 +1,10 @@
 import Foundation
 
-/// The app's own back end, which has the API key: an app has none.
+/// The app's own back end. It has the API key, which must not be in an app.
 struct BackEnd: Sendable {
     let address: String
 
-    /// A URL that takes one file of so many bytes, and nothing else.
+    /// Returns a URL to which one file of `length` bytes can be uploaded.
     func uploadURL(for name: String, length: Int) async throws -> URL {
         struct Answer: Decodable {
             var url: URL

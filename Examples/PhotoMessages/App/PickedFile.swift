@@ -2,7 +2,7 @@ import CoreTransferable
 import Foundation
 import UniformTypeIdentifiers
 
-/// A photo or a film as it was picked, copied to where it stays when the picker's own copy goes.
+/// A picked photo or video, copied so that it outlives the picker's own copy.
 struct PickedFile: Transferable {
     let url: URL
 

@@ -2,15 +2,15 @@ import Foundation
 import Observation
 import SatchelClient
 
-/// Files on their way to the service. The list is kept on the disk with them, so that an app that was ended goes on where it was.
+/// Files that are being uploaded. The list is saved with the files, so that uploads continue after the app was ended.
 @MainActor @Observable final class Uploads {
     struct Item: Codable, Identifiable {
         let id: UUID
-        /// What people call the file.
+        /// The name of the file, for people.
         let name: String
-        /// Where it goes, once the back end has said.
+        /// The upload's URL, once the back end has returned it.
         var url: URL?
-        /// From 0 to 1: what is safe at the service.
+        /// The part that the service has stored, from 0 to 1.
         var progress = 0.0
         var problem: String?
     }
@@ -27,7 +27,7 @@ import SatchelClient
         }
     }
 
-    /// Takes a file over, and sends it.
+    /// Moves a file into the list and starts its upload.
     func add(_ file: URL) throws {
         let item = Item(id: UUID(), name: file.lastPathComponent)
         try FileManager.default.moveItem(at: file, to: place(of: item.id))
@@ -36,7 +36,7 @@ import SatchelClient
         start(item.id)
     }
 
-    /// Goes on with what isn't there yet.
+    /// Continues all unfinished uploads.
     func resume() {
         for item in items { start(item.id) }
     }
@@ -52,7 +52,7 @@ import SatchelClient
             } catch {
                 change(id) { item in
                     item.problem = error.localizedDescription
-                    // It expired, or was taken back: the next attempt asks for another.
+                    // The upload expired or was cancelled. The next attempt requests a new URL.
                     if (error as? SatchelError)?.code == .notFound { item.url = nil }
                 }
             }
@@ -68,7 +68,7 @@ import SatchelClient
         } else {
             let length = try file.resourceValues(forKeys: [.fileSizeKey]).fileSize ?? 0
             url = try await backEnd.uploadURL(for: item.name, length: length)
-            // Before the first byte: without it nobody could go on.
+            // Saves the URL before sending, because it is needed to resume.
             change(id) { $0.url = url }
         }
         try await SatchelClient.upload(file, to: url) { sent, all in
@@ -82,7 +82,7 @@ import SatchelClient
         save()
     }
 
-    // MARK: On the disk
+    // MARK: Storage
 
     private var list: URL { directory.appending(path: "list.json") }
 

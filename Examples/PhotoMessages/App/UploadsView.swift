@@ -8,9 +8,9 @@ struct UploadsView: View {
 
     var body: some View {
         VStack {
-            // As they were taken: the service makes of them what notifications need.
+            // Sends the originals. The service prepares them for notifications.
             PhotosPicker(
-                "Send photos and films", selection: $picked, matching: .any(of: [.images, .videos]),
+                "Send photos and videos", selection: $picked, matching: .any(of: [.images, .videos]),
                 preferredItemEncoding: .current)
             if let problem { Text(problem) }
             List(uploads.items) { item in

@@ -3,7 +3,7 @@ import UIKit
 import UserNotifications
 import UserNotificationsUI
 
-/// Shows the picture, turns it as the handler of the category says, and closes when it says so.
+/// Shows the picture. The category's handler decides how it is rotated and when the notification closes.
 final class NotificationViewController: SatchelNotificationContentViewController {
     private let picture = UIImageView()
     private let label = UILabel()
@@ -21,14 +21,14 @@ final class NotificationViewController: SatchelNotificationContentViewController
 
     override func didReceive(_ notification: UNNotification) {
         guard let file = notification.request.content.attachments.first?.url else { return }
-        // The system's copy, which is opened for as long as it is read.
+        // The file is the system's copy. It is accessible only between start and stop.
         guard file.startAccessingSecurityScopedResource() else { return }
         defer { file.stopAccessingSecurityScopedResource() }
         picture.image = (try? Data(contentsOf: file)).flatMap { UIImage(data: $0) }
     }
 
     override func data(for response: UNNotificationResponse) -> Data? {
-        // Who answers: the payload's URL is the same on all devices. A back end that must be sure has it signed.
+        // Identifies the member, because the payload's URL is the same on all devices. Sign this data if it must be trusted.
         Data(#"{"member": "17"}"#.utf8)
     }
 

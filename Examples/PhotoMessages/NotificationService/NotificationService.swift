@@ -1,7 +1,7 @@
 import SatchelClient
 import UserNotifications
 
-/// Fetches what the payload links to, and attaches it.
+/// Fetches the files that the payload links to and attaches them.
 final class NotificationService: SatchelNotificationService {
     override func change(
         _ content: UNMutableNotificationContent, with files: [SatchelNotification.File]
