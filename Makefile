@@ -158,9 +158,15 @@ lock: ## Write the locks of Debian's and Swift's packages anew, and the list in 
 	./Packaging/supply/supply.py list
 
 .PHONY: lint
-lint: ## Check the style.
+lint: prose ## Check the style, and the texts.
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples
 	shellcheck .ci/run $$(git ls-files '*.sh')
+
+.PHONY: docs
+docs: dependencies-test ## Write the documentation's reference tables and outputs, from the code.
+	$(SWIFT) build --build-tests
+	SATCHEL_WRITE_DOCS=1 .build/debug/satchelPackageTests.xctest --testing-library swift-testing --no-parallel \
+	    --filter '^SatchelTests\.(ReferenceTable|Page)Tests/'
 
 .PHONY: prose
 prose: ## Check the sentences, links and lengths of documents and messages.
