@@ -22,7 +22,7 @@ package struct VipsFailure: Error, Hashable {
         guard let line else { return nil }
         return .unsupportedFeature(
             reason: "the installed libvips is too old for it (\(line))",
-            advice: "Whoever runs Satchel finds in satchel doctor which version that is.")
+            advice: "The operator can find that version with satchel doctor.")
     }
 
     /// What is said of a file that ends too early.
