@@ -22,7 +22,7 @@ UNRELEASED = 60
 def anchors(source):
     """The anchors that GitHub makes of a page's headings."""
     found = []
-    for _, line in prose_lines(source):
+    for _, line in prose_lines(source, tables=True):
         if heading := re.match(r"#{1,6}\s+(.*?)\s*#*$", line):
             text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading[1])
             slug = re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", text).lower()).replace(" ", "-")

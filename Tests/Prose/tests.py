@@ -164,7 +164,10 @@ class CheckTests(unittest.TestCase):
             self.assertEqual(self.complaints(README_md=f"# Title\n\nSee [a page]({target}).\n"), [], target)
 
     def test_anchors(self):
-        self.assertEqual(links.anchors("# A `B_c` & D!\n## x\n## x\n```sh\n# no\n```\n"), {"a-b_c--d", "x", "x-1"})
+        self.assertEqual(
+            links.anchors("# A `B_c` & D!\n## x\n## x\n```sh\n# no\n```\n<!-- generated: y -->\n### Y\n<!-- end -->\n"),
+            {"a-b_c--d", "x", "x-1", "y"},
+        )
 
     def test_lengths(self):
         generated = "<!-- generated: x -->\n" + "row\n" * 300 + "<!-- end -->\n"

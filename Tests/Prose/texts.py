@@ -22,8 +22,8 @@ FENCE = re.compile(r"\s*(```|~~~)")
 ITEM = re.compile(r"\s*([-*+]|\d+\.)\s+")
 
 
-def prose_lines(source):
-    """Yields (number, line) outside code blocks, comments and generated tables."""
+def prose_lines(source, tables=False):
+    """Yields (number, line) outside code blocks and comments; of generated tables only if `tables` is true."""
     fence, generated = False, False
     for number, line in enumerate(source.splitlines(), 1):
         if FENCE.match(line):
@@ -32,7 +32,7 @@ def prose_lines(source):
         elif fence:
             continue
         elif line.startswith("<!-- generated:"):
-            generated = True
+            generated = not tables
         elif line.startswith("<!-- end"):
             generated = False
         elif not generated:
