@@ -306,9 +306,9 @@ var targets: [Target] = [
     .testTarget(
         name: "SatchelTests",
         dependencies: [
-            "SatchelCore", "Ingest", "CodecPool", "Jobs", "Stores", "TestSupport", "satchel", "satchel-codec",
-            "satchel-stills",
-            "fault-codec", "refuse-calls",
+            "SatchelCore", "API", "Ingest", "CodecPool", "Jobs", "Payloads", "Stores", "TestSupport",
+            "ServiceTestSupport", "satchel", "satchel-codec", "satchel-stills", "fault-codec", "refuse-calls",
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
 ]
 
