@@ -42,8 +42,11 @@ public struct FetchURL: Hashable, Sendable {
 
     /// What a `Location` refers to, seen from this URL (RFC 3986, section 5.2).
     ///
+    /// Blanks within it are encoded, as browsers do (WHATWG URL, section 4.4).
+    ///
     /// - Throws: `invalid_source`, saying what is wrong.
-    public func resolving(_ reference: String) throws(AttachmentError) -> FetchURL {
+    public func resolving(_ location: String) throws(AttachmentError) -> FetchURL {
+        let reference = location.replacing(" ", with: "%20")
         try Self.refuseAmbiguities(reference)
         if let colon = reference.firstIndex(where: { ":/?#".contains($0) }), reference[colon] == ":" {
             return try FetchURL(reference)
@@ -114,17 +117,17 @@ public struct FetchURL: Hashable, Sendable {
     private static func scheme(of text: String) throws(AttachmentError) -> (isSecure: Bool, rest: Substring) {
         try refuseAmbiguities(text)
         guard let colon = text.firstIndex(of: ":") else {
-            throw .invalidSource(reason: "it is no absolute URL; it starts with https:// or http://")
+            throw .invalidSource(reason: "the URL must begin with https:// or http://")
         }
         let isSecure: Bool
         switch text[..<colon].lowercased() {
         case "https": isSecure = true
         case "http": isSecure = false
-        default: throw .invalidSource(reason: "its scheme is neither https nor http")
+        default: throw .invalidSource(reason: "the URL's scheme must be https or http")
         }
         let rest = text[text.index(after: colon)...]
         guard rest.hasPrefix("//") else {
-            throw .invalidSource(reason: "it has no '//' after its scheme")
+            throw .invalidSource(reason: "the URL has no '//' after its scheme")
         }
         return (isSecure, rest.dropFirst(2))
     }
@@ -134,9 +137,9 @@ public struct FetchURL: Hashable, Sendable {
             throw .invalidSource(reason: "the URL is longer than \(maximumLength) bytes")
         }
         for scalar in text.unicodeScalars {
-            if scalar == "\\" { throw .invalidSource(reason: "the URL holds a backslash; write it as %5C") }
+            if scalar == "\\" { throw .invalidSource(reason: "the URL contains a backslash; write it as %5C") }
             if scalar.value <= 0x20 || scalar.value == 0x7F || scalar.properties.isWhitespace {
-                throw .invalidSource(reason: "the URL holds white space or a control character; percent-encode it")
+                throw .invalidSource(reason: "the URL contains white space or a control character; percent-encode it")
             }
         }
     }
@@ -145,10 +148,11 @@ public struct FetchURL: Hashable, Sendable {
         _ text: Substring, isSecure: Bool
     ) throws(AttachmentError) -> (Host, UInt16) {
         guard !text.utf8.contains(UInt8(ascii: "@")) else {
-            throw .invalidSource(reason: "the URL holds a user name or password; send an Authorization header instead")
+            throw .invalidSource(
+                reason: "the URL contains a user name or password; send an Authorization header instead")
         }
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw .invalidSource(reason: "the host holds letters beyond ASCII; write it in its ASCII form (xn--…)")
+            throw .invalidSource(reason: "the host contains non-ASCII letters; write it in its ASCII form (xn--…)")
         }
         let hostText: Substring
         let portText: Substring
@@ -169,7 +173,7 @@ public struct FetchURL: Hashable, Sendable {
     private static func host(_ text: Substring) throws(AttachmentError) -> Host {
         if text.hasPrefix("[") {
             guard case .v6(let bits)? = IPAddress(text.dropFirst().dropLast()) else {
-                throw .invalidSource(reason: "the host in brackets is no IPv6 address")
+                throw .invalidSource(reason: "the host in brackets is not an IPv6 address")
             }
             return .address(.v6(bits))
         }
@@ -180,7 +184,7 @@ public struct FetchURL: Hashable, Sendable {
         let last = name.split(separator: ".").last ?? ""
         if last.utf8.allSatisfy({ $0.isDigit }) || last.hasPrefix("0x") {
             guard let address = IPAddress(name) else {
-                throw .invalidSource(reason: "the host is a number, but no IPv4 address of four decimal parts")
+                throw .invalidSource(reason: "the host is a number, but not an IPv4 address of four decimal parts")
             }
             return .address(address)
         }
@@ -207,7 +211,7 @@ public struct FetchURL: Hashable, Sendable {
         guard !text.isEmpty else { return nil }
         let digits = text.dropFirst()
         guard text.hasPrefix(":"), let port = portNumber(digits) else {
-            throw .invalidSource(reason: "the URL's port is no number from 1 to 65535")
+            throw .invalidSource(reason: "the URL's port must be a number from 1 to 65535")
         }
         return port
     }

@@ -13,8 +13,8 @@ import Platform
 /// environment's proxies are ignored, cookies are not kept, and nothing of the body stays in memory but the piece that
 /// is being written.
 public struct Fetcher: Sendable {
-    /// More redirects than this are refused.
-    public static let maximumRedirects = 3
+    /// How many redirects are followed by default; curl and wget follow 50 and 20, browsers 20.
+    public static let defaultRedirects = 10
 
     /// Answers with all addresses of a host name.
     public typealias Resolve = @Sendable (String) async throws -> [IPAddress]
@@ -25,28 +25,32 @@ public struct Fetcher: Sendable {
     private let client: GuardedClient
     private let spool: Spool
     private let traced: TracedOrigins
+    private let redirects: Int
 
     /// - Parameters:
     ///   - gate: Decides who may be contacted.
     ///   - spool: Where the bytes go.
     ///   - userAgent: Such as `Satchel/1.0`.
-    ///   - traced: Who is told the trace of a fetch.
+    ///   - traced: Origins that receive the trace of a fetch.
+    ///   - redirects: A fetch fails at the redirect after this many.
     ///   - resolve: Stands in for the system's name service.
     public init(
         guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, tracing traced: TracedOrigins = .init(),
-        resolve: Resolve? = nil
+        redirects: Int = Self.defaultRedirects, resolve: Resolve? = nil
     ) {
         self.init(
-            guardedBy: gate, into: spool, userAgent: userAgent, tracing: traced, resolve: resolve, trustRoots: .default)
+            guardedBy: gate, into: spool, userAgent: userAgent, tracing: traced, redirects: redirects, resolve: resolve,
+            trustRoots: .default)
     }
 
     init(
         guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, tracing traced: TracedOrigins = .init(),
-        resolve: Resolve?, trustRoots: NIOSSLTrustRoots
+        redirects: Int = Self.defaultRedirects, resolve: Resolve?, trustRoots: NIOSSLTrustRoots
     ) {
         client = GuardedClient(guardedBy: gate, userAgent: userAgent, resolve: resolve, trustRoots: trustRoots)
         self.spool = spool
         self.traced = traced
+        self.redirects = redirects
     }
 
     /// Fetches a URL.
@@ -110,23 +114,23 @@ public struct Fetcher: Sendable {
         _ first: FetchURL, headers: FetchHeaders, within limits: FetchLimits, telling progress: FetchProgress
     ) async throws -> FetchedSource {
         var url = first
-        var redirects = 0
+        var followed = 0
         while true {
             let own = url.origin == first.origin ? headers : FetchHeaders()
             switch try await ask(url, headers: own, within: limits, telling: progress) {
             case .fetched(let source): return source
             case .redirect(let location, let status):
-                redirects += 1
-                guard redirects <= Self.maximumRedirects else {
+                followed += 1
+                guard followed <= redirects else {
                     throw AttachmentError.fetchFailed(
-                        reason: "it redirects more than \(Self.maximumRedirects) times", status: status)
+                        reason: "too many redirects (limit \(redirects))", status: status)
                 }
                 let next: FetchURL
                 do {
                     next = try url.resolving(location)
                 } catch {
                     throw AttachmentError.fetchFailed(
-                        reason: "it redirects to a URL that can't be used", status: status)
+                        reason: "it redirects to an unusable URL", status: status)
                 }
                 guard next.isSecure || !url.isSecure else {
                     throw AttachmentError.fetchFailed(reason: "it redirects from https to http", status: status)
@@ -157,6 +161,13 @@ public struct Fetcher: Sendable {
         }
     }
 
+    /// The content codings of IANA's registry (RFC 9110, section 8.4.1) that change bytes. Origins also send other words there,
+    /// such as `aws-chunked` and `utf-8`, with plain bytes.
+    private static let codings: Set<String> = [
+        "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip",
+        "zstd",
+    ]
+
     private func read(
         _ response: HTTPClientResponse, from url: FetchURL, within limits: FetchLimits,
         telling progress: FetchProgress
@@ -165,16 +176,18 @@ public struct Fetcher: Sendable {
         if [301, 302, 303, 307, 308].contains(status), let location = response.headers.first(name: "Location") {
             return .redirect(to: location, status: status)
         }
-        guard status == 200 else {
+        // 203: a proxy changed the answer on its way.
+        guard [200, 203].contains(status) else {
             let reason = FetchFailure.clean(response.status.reasonPhrase)
             throw AttachmentError.fetchFailed(reason: reason.isEmpty ? "no file" : reason, status: status)
         }
-        guard response.headers["Content-Encoding"].allSatisfy({ ["", "identity"].contains($0.lowercased()) }) else {
+        let codings = response.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
+        guard !codings.contains(where: Self.codings.contains) else {
             throw AttachmentError.fetchFailed(
-                reason: "it sends the file compressed although asked for it as it is", status: status)
+                reason: "it sent the file compressed, which the request excluded", status: status)
         }
         guard response.headers["Transfer-Encoding"].allSatisfy({ ["", "chunked"].contains($0.lowercased()) }) else {
-            throw AttachmentError.fetchFailed(reason: "it sends the file in an unknown encoding", status: status)
+            throw AttachmentError.fetchFailed(reason: "it sent the file in an unknown encoding", status: status)
         }
         let announced = response.headers.first(name: "Content-Length").flatMap { Int64($0) }
         if let announced, announced > limits.bytes {

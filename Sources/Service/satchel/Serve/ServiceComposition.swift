@@ -12,7 +12,7 @@ import NIOCore
 import ServiceLifecycle
 import Stores
 
-/// The service, put together from its configuration.
+/// The service, assembled from its configuration.
 struct ServiceComposition: Sendable {
     let configuration: ServiceConfiguration
     let logger: Logger
@@ -26,11 +26,11 @@ struct ServiceComposition: Sendable {
     let manager: ServiceManager?
     let preview: LivePreview?
 
-    /// Starts the codecs and makes the rest; nothing listens yet.
+    /// Starts the codecs and assembles the service, which does not listen yet.
     ///
     /// - Parameters:
-    ///   - preview: Makes what is served in the API's place.
-    ///   - onListening: Called once it listens.
+    ///   - preview: Returns the preview to serve instead of the API.
+    ///   - onListening: Called once the service listens.
     static func make(
         _ configuration: ServiceConfiguration, store: Store, logger: Logger, metrics: MetricsRegistry,
         manager: ServiceManager?, preview: (API.Service) -> LivePreview? = { _ in nil },
@@ -43,7 +43,7 @@ struct ServiceComposition: Sendable {
         configuration.completePublicURL()
         let codecs = try Self.codecs(for: &configuration)
         do {
-            // Both, so that the first clip doesn't wait for it, and what is missing shows at the start.
+            // Starts both executables, so that missing libraries are found now and the first clip does not wait.
             var sandbox: SandboxReport?
             if configuration.settings.role.works {
                 sandbox = try await codecs.start(.common)
@@ -85,7 +85,7 @@ struct ServiceComposition: Sendable {
         }
     }
 
-    /// The pool that the settings ask for, and completes those that leave it to the machine. Nothing is started yet.
+    /// Returns the configured pool without starting it, and fills in the settings that depend on the machine.
     static func codecs(for configuration: inout ServiceConfiguration) throws -> CodecPool {
         let executables = try CodecExecutables.located()
         var pool = CodecPoolConfiguration(
@@ -102,9 +102,9 @@ struct ServiceComposition: Sendable {
         return CodecPool(pool)
     }
 
-    /// What answers requests; nothing of it works by itself.
+    /// Returns the part that answers requests. It does no work in the background.
     ///
-    /// - Parameter codecs: Of the same settings.
+    /// - Parameter codecs: A pool with the same settings.
     static func service(
         _ configuration: ServiceConfiguration, store: Store, codecs: CodecPool, logger: Logger,
         metrics: MetricsRegistry
@@ -112,7 +112,8 @@ struct ServiceComposition: Sendable {
         let spool = try Spool(at: store.scratch)
         let fetcher = Fetcher(
             guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
-            userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins)
+            userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins,
+            redirects: configuration.fetchRedirects)
         var work = Pipeline.Configuration(limits: configuration.settings.limits)
         work.claimDuration = configuration.claimDuration
         work.scanning = try configuration.scan.scanning
@@ -135,12 +136,12 @@ struct ServiceComposition: Sendable {
             userAgent: "Satchel/\(Version.current)")
     }
 
-    /// Serves until the process is told to end.
+    /// Serves until the process is told to stop.
     func run() async throws {
         let grace = configuration.grace
         await store.records.join(as: configuration.settings.role)
-        // They are shut down from the last to the first, each when those after it have ended: work first, while those
-        // who wait for it still get their answers.
+        // Services are shut down in reverse order, each after the next one has ended. Work ends before the server, so that
+        // waiting clients still get their responses.
         var services: [any ServiceLifecycle.Service] = []
         if let watchdog = manager.flatMap({ Watchdog(manager: $0) }) { services.append(watchdog) }
         services.append(HealthWatch(health: health))
@@ -162,11 +163,11 @@ struct ServiceComposition: Sendable {
         Interruption.responding { [health, logger, manager, store] in
             health.drain()
             Task { await store.records.retire() }
-            // A little more than after what it ends by itself.
+            // A little more time than the service takes.
             manager?.notify(.stopping(within: grace + .seconds(5)))
             logger.notice("stopping", metadata: ["grace_seconds": .stringConvertible(grace.inSeconds)])
             Task { await group.triggerGracefulShutdown() }
-            // Whatever hangs, such as a disk that doesn't answer, the process ends: nothing acknowledged is lost.
+            // Exits even if something hangs, such as a disk. No acknowledged data is lost.
             DispatchQueue.global().asyncAfter(deadline: .now() + grace.inSeconds + 2) { Glibc._exit(1) }
         }
         do {
@@ -178,8 +179,7 @@ struct ServiceComposition: Sendable {
         logger.notice("stopped")
     }
 
-    /// Most of the program's pages are used by its start alone: Swift looks through all conformances. The codecs' are let go of likewise
-    /// (Zygote).
+    /// Releases pages that only the start needs, when Swift reads all conformances. Codecs do the same (Zygote).
     private static func releaseStart() {
         DispatchQueue.global().asyncAfter(deadline: .now() + 5) { csandbox_release_program() }
     }
@@ -208,16 +208,16 @@ struct ServiceComposition: Sendable {
         if let error = error as? IOError {
             let reason = unsafe String(cString: strerror(error.errnoCode))
             return CommandFailure(
-                "\(listen) can't be listened on: \(reason). Choose another address or port with --listen, or end what uses it."
+                "\(listen) can't be listened on: \(reason). Choose another address or port with --listen, or stop the program that uses it."
             )
         }
         let text = "\(error)"
         guard text.contains("bind") || text.contains("getaddrinfo") || text.contains("NIO") else { return error }
         return CommandFailure(
-            "\(listen) can't be listened on: there is no such address here. Choose another with --listen.")
+            "\(listen) can't be listened on: this machine has no such address. Choose another with --listen.")
     }
 
-    /// The lifecycle's own lines are for whoever debugs it.
+    /// A logger for the lifecycle library, which logs errors only.
     private var quietLogger: Logger {
         var logger = logger
         logger.logLevel = max(logger.logLevel, .error)

@@ -110,15 +110,15 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     public var message: String {
         switch self {
         case .invalidSource(let reason):
-            "This can't be used as a source: \(reason)."
+            "Not a usable source: \(reason)."
         case .blockedAddress(let host, let address):
-            "'\(host)' leads to \(address), where Satchel may not fetch from. An operator can allow it with the setting fetch.allow."
+            "Satchel will not fetch from '\(host)'\(Self.detail(address, of: host)): only public addresses and standard ports are allowed. An operator can allow it with the setting fetch.allow."
         case .fetchFailed(let reason, let status?):
-            "The origin answered \(status): \(reason). Check that the URL can be read without a session."
+            "The origin answered \(status): \(reason). \((300..<400).contains(status) ? "Use the final URL." : "Check that the URL can be read without signing in.")"
         case .fetchFailed(let reason, nil):
-            "The origin did not give the file: \(reason). Try again later, or upload the file."
+            "The origin did not return the file: \(reason). Try again later, or upload the file."
         case .fetchTimeout(let seconds):
-            "The origin took longer than \(Self.number(seconds)) s. Try again later, or upload the file."
+            "The origin did not answer within \(Self.number(seconds)) s. Try again later, or upload the file."
         case .unrecognizedType(let sniffed):
             Self.unrecognized(sniffed)
         case .misnamed(let fileExtension, let sniffed?)
@@ -136,27 +136,27 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .unsupportedFeature(let reason, let advice):
             "This file can't be taken: \(reason). \(advice)"
         case .unacceptedKind(let kind, let profile):
-            "The profile '\(profile)' does not take \(kind.plural). Choose another profile."
+            "The profile '\(profile)' does not accept \(kind.plural). Choose another profile."
         case .sourceTooLarge(let bytes, let limit):
-            "The file has \(bytes) bytes; at most \(limit) are taken. Send a smaller one."
+            "The file has \(bytes) bytes; the limit is \(limit). Send a smaller file."
         case .tooManyPixels(let pixels, let limit):
-            "The picture has \(pixels) pixels, as its header has it; at most \(limit) are taken. Send a smaller one, or export it anew."
+            "The picture has \(pixels) pixels according to its header; the limit is \(limit). Send a smaller picture, or export it again."
         case .sideTooLong(let pixels, let limit):
-            "The picture is \(pixels) pixels long; at most \(limit) are taken along a side. Cut it, or send a smaller one."
+            "The picture's longer side has \(pixels) pixels; the limit is \(limit). Crop it, or send a smaller picture."
         case .tooManyFrames(let frames, let limit):
-            "The animation has \(frames) frames; at most \(limit) are taken. Send a shorter one, or a video."
+            "The animation has \(frames) frames; the limit is \(limit). Send a shorter animation, or a video."
         case .tooLong(let seconds, let limit):
-            "The recording lasts \(Self.number(seconds)) s; this profile takes at most \(Self.number(limit)) s. Ask for a trim."
+            "The recording is \(Self.number(seconds)) s long; this profile accepts at most \(Self.number(limit)) s. Request a trim."
         case .tooMuch(let what, let count, let limit):
-            "The file has \(count) \(what); at most \(limit) are taken. Export it again in a simpler form."
+            "The file has \(count) \(what); the limit is \(limit). Export it again in a simpler form."
         case .tooExpensive(let resource, let granted):
-            "The file needs more \(resource) than the \(granted) it was granted. Send a smaller or simpler one."
+            "Processing the file needs more \(resource) than the limit of \(granted). Send a smaller or simpler file."
         case .capUnreachable(let rendition, let bytes, let cap, let advice):
             "The \(rendition) would have \(bytes) bytes; the profile's cap is \(cap). \(advice)"
         case .notInStore(let what):
-            "\(what) is not in the store, or its bytes are gone. Submit it again."
+            "\(what) is no longer stored. Submit it again."
         case .storeFailed(let reason):
-            "The result could not be moved into the store: \(reason). Try again."
+            "The store failed: \(reason). Try again."
         case .storeFull:
             "The store is full. Free some space or inodes, then try again."
         case .corrupt(let reason):
@@ -166,34 +166,34 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .deadlineExceeded(let seconds):
             "Nothing was ready after \(Self.number(seconds)) s. Send a smaller file, or allow more time."
         case .withheld(let identifier, let code):
-            "The attachment '\(identifier)' of the same job failed (\(code.rawValue)), and a strict job delivers all or nothing. Correct that one, or ask for the mode lenient."
+            "The attachment '\(identifier)' of the same strict job failed (\(code.rawValue)), so none was delivered. Correct that attachment, or use the mode lenient."
         case .queueFull:
-            "Too much is waiting. Try again later."
+            "Too many jobs are waiting. Try again later."
         case .quotaExceeded(let what):
-            "The quota for \(what) is used up. Delete something, or try again later."
+            "Quota reached: \(what). Delete something, try again later, or ask your administrator."
         case .rateLimited:
             "Too many requests. Try again later."
         case .handoverFailed(let reason):
-            "The receiver of 'handover' did not take it: \(reason). Mend the receiver, then replay the call or fire again."
+            "The receiver of 'handover' did not accept the firing: \(reason). Repair the receiver, then repeat the call or fire again."
         case .superseded:
-            "The notification was changed or removed before this was handed over. Its next firing has the change."
+            "The notification was changed or removed before this firing was handed over. The next firing has the change."
         case .uploadIncomplete(let state):
             switch state {
             case .open, .complete, .consumed:
-                "The upload isn't complete. Submit this when it is, as 'upload.completed' tells, or give the job with the upload."
+                "The upload is not complete. Submit this after 'upload.completed', or give the job when you open the upload."
             case .expired, .failed, .cancelled:
-                "The upload came to nothing: it is \(state.rawValue). Open another, and send the file again."
+                "The upload is \(state.rawValue) and cannot be used. Open a new one and send the file again."
             }
         case .uploadConsumed:
-            "The upload was used for another job or notification, or its bytes are kept no longer. Open another, and send the file again."
+            "This upload was already used, or has been deleted. Open a new one and send the file again."
         case .checksumMismatch:
-            "The bytes don't have the checksum that was announced. Send the file again."
+            "The bytes don't match the announced checksum. Send the file again."
         case .rejectedByScan(let reason):
-            "The scanner doesn't let this file be delivered: \(reason). Send another one."
+            "The scanner rejected this file: \(reason). Send another file."
         case .scanFailed(let reason):
             "The scanner gave no verdict on this file: \(reason). Try again later."
         case .decryptionFailed(let reason):
-            "The source can't be decrypted: \(reason). Check that it is whole and that the key is its own, then submit it again."
+            "The source can't be decrypted: \(reason). Check that it is complete and that the key belongs to it, then submit it again."
         }
     }
 
@@ -201,18 +201,23 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     private static func unrecognized(_ sniffed: String?) -> String {
         if sniffed == ForeignFormat.emptyType { return "The file is empty. Send it again." }
         if let format = sniffed.flatMap(ForeignFormat.init(sniffed:)) {
-            return "This is \(format.name), and no picture, sound or video. \(format.advice)"
+            return "This is \(format.name), not a picture, sound or video. \(format.advice)"
         }
-        return "This is no picture, sound or video that Satchel takes\(likeness(sniffed)). "
+        return "Not a supported picture, sound or video\(likeness(sniffed)). "
             + (isText(sniffed)
-                ? ForeignFormat.Kind.other.advice : "If it is one, convert it to JPEG, PNG, MP4 or MP3 first.")
+                ? ForeignFormat.Kind.other.advice : "If it is a media file, convert it to JPEG, PNG, MP4 or MP3.")
+    }
+
+    /// ` (10.0.0.1)`, or an empty string if the host is that address.
+    private static func detail(_ address: String, of host: String) -> String {
+        address == host ? "" : " (\(address))"
     }
 
     private static func isText(_ sniffed: String?) -> Bool { sniffed?.hasPrefix("text/") == true }
 
-    /// ` (it looks like text/html)`, where that says anything.
+    /// ` (looks like text/html)`, or an empty string if the type says nothing.
     private static func likeness(_ sniffed: String?) -> String {
-        sniffed.flatMap { $0 == "application/octet-stream" ? nil : " (it looks like \($0))" } ?? ""
+        sniffed.flatMap { $0 == "application/octet-stream" ? nil : " (looks like \($0))" } ?? ""
     }
 
     /// This error, of a file that was called `name` or declared as `type`: where no decoder took it, its name may tell what
@@ -231,10 +236,11 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
 
     /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another zygote.
     ///
-    /// An origin that answers 4xx will do so again, but for 408, 425 and 429, which ask for another attempt.
+    /// An origin that answered below 500 will give the same answer again: a compressed file, a redirect that can't be
+    /// followed, an error of the request. 202, 408, 425 and 429 ask for another attempt.
     public var isRetryable: Bool {
-        if case .fetchFailed(_, let status?) = self, (400..<500).contains(status) {
-            return [408, 425, 429].contains(status)
+        if case .fetchFailed(_, let status?) = self, status < 500 {
+            return [202, 408, 425, 429].contains(status)
         }
         return code.isRetryable
     }

@@ -28,10 +28,11 @@ import Testing
             ("https://o.example", "https://o.example/"), ("?z", "http://h.example/x/y?z"),
             ("", "http://h.example/x/y?q"),
             ("#f", "http://h.example/x/y?q"), ("b/c/..", "http://h.example/x/b/"), ("b:c", nil), ("mailto:x@y", nil),
-            ("//127.0.0.1\\@o.example", nil), ("//u@o.example/", nil), ("/a b", nil),
+            ("//127.0.0.1\\@o.example", nil), ("//u@o.example/", nil), ("/a b", "http://h.example/a%20b"),
+            ("//o .example/b", nil), ("https://o.example/a b?c d", "https://o.example/a%20b?c%20d"), ("/a\tb", nil),
             ("b?u=//x/../y", "http://h.example/x/b?u=//x/../y"),
         ] as [(String, String?)])
-    func `a reference is resolved as RFC 3986 says`(reference: String, expected: String?) throws {
+    func `a reference is resolved as RFC 3986 says, with its blanks encoded`(reference: String, expected: String?) throws {
         let base = try FetchURL("http://h.example/x/y?q")
         #expect((try? base.resolving(reference))?.text == expected)
     }
