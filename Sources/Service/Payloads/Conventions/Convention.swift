@@ -12,16 +12,40 @@ struct Convention: Hashable, Sendable {
         case airship
     }
 
+    /// The key beside the URL that tells its type.
+    enum TypeKey: Hashable, Sendable {
+        case none
+        /// The provider's own.
+        case named(String)
+        /// Any of those that applications use.
+        case common
+
+        private static let names = [
+            "content-type", "contentType", "content_type", "type", "mimeType", "mime_type", "mime-type", "format",
+            "uti",
+        ]
+
+        func places(in container: JSONDocument.Path, of document: JSONDocument) -> [JSONDocument.Path] {
+            switch self {
+            case .none: []
+            case .named(let key): document.places(of: key, in: container)
+            // An application's `type` may also be that of the notification.
+            case .common:
+                Self.names.flatMap { document.places(of: $0, in: container) }
+                    .filter { document[$0].text.map(TypeWord.isOne) ?? false }
+            }
+        }
+    }
+
     var place: JSONPointer
     var shape: Shape
-    /// The key beside the URL that tells its type.
-    var typeKey: String?
+    var typeKey = TypeKey.none
     /// The key beside the URL that holds the text to show when the media can't be.
     var alternativeKey: String?
     var display = PlaceDisplay.anything
 
     init(
-        _ tokens: String..., shape: Shape = .url, typeKey: String? = nil, alternativeKey: String? = nil,
+        _ tokens: String..., shape: Shape = .url, typeKey: TypeKey = .none, alternativeKey: String? = nil,
         display: PlaceDisplay = .anything
     ) {
         place = JSONPointer(tokens: tokens)
@@ -31,9 +55,11 @@ struct Convention: Hashable, Sendable {
         self.alternativeKey = alternativeKey
     }
 
+    /// A place that an operator has configured.
     init(place: JSONPointer) {
         self.place = place
         shape = .url
+        typeKey = .common
     }
 }
 
@@ -50,9 +76,9 @@ extension Convention {
         // Airship
         Convention("com.urbanairship.media_attachment", shape: .airship),
         // Braze
-        Convention("ab", "att", "url", typeKey: "type"),
+        Convention("ab", "att", "url", typeKey: .named("type")),
         // CleverTap
-        Convention("ct_mediaUrl", typeKey: "ct_mediaType"),
+        Convention("ct_mediaUrl", typeKey: .named("ct_mediaType")),
         // Expo
         Convention("body", "_richContent", "image"),
         Convention("_richContent", "image"),
@@ -93,7 +119,7 @@ extension Convention {
         func use(_ path: JSONDocument.Path, _ value: JSONValue) -> MediumUse? {
             guard let url = MediumUse.url(value) else { return nil }
             var use = MediumUse(path: path, url: url, identifier: name)
-            use.typePlaces = typeKey.map { document.places(of: $0, in: container) } ?? []
+            use.typePlaces = typeKey.places(in: container, of: document)
             use.companions = use.typePlaces
             use.alternativePlaces = alternativeKey.map { document.places(of: $0, in: container) } ?? []
             return use

@@ -1,7 +1,7 @@
 extension MessageRules {
     /// The payload of a push as APNs delivers it: Apple, *Generating a remote notification*.
     static let apns = MessageRules(
-        form: "what APNs would get: an object with the key 'aps'",
+        form: "an APNs payload: an object with the key 'aps'",
         conventions: Convention.known,
         shown: [JSONPointer("aps", "alert")],
         category: [JSONPointer("aps", "category")],

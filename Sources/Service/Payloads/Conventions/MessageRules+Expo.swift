@@ -5,7 +5,7 @@ extension MessageRules {
     /// The key `satchel` is in `data`, which the app gets; on iOS that is `body` of `userInfo`. Android shows the image out of
     /// the box, iOS by an extension, for which `mutableContent` is set.
     static let expo = MessageRules(
-        form: "what Expo's push/send gets: a message, or an array of at most 100 messages, each an object",
+        form: "an Expo message, or an array of at most 100 messages, each an object",
         maximumMessages: 100,
         conventions: [Convention("richContent", "image", display: .android)],
         shown: [JSONPointer("title"), JSONPointer("subtitle"), JSONPointer("body")],

@@ -6,7 +6,7 @@ extension MessageRules {
     /// is shown there by an extension, for which `mutable-content` is set (*Send an image in the notification payload*). A
     /// data message is shown by the app, if it shows it (*Firebase Cloud Messaging message types*).
     static let fcm = MessageRules(
-        form: "what FCM's messages:send gets: an object with the key 'message'",
+        form: "the body of FCM's messages:send: an object with the key 'message'",
         required: JSONPointer("message"),
         conventions: [
             // For all platforms, so within the limits of each.

@@ -4,7 +4,7 @@ extension MessageRules {
     /// The key `satchel` is in `data`, which its SDKs hand over as additional data: at most 2048 bytes (*OSNotification
     /// payload*); on iOS that is `custom.a` of `userInfo`. OneSignal has the extension run by itself.
     static let oneSignal = MessageRules(
-        form: "what OneSignal's notifications get: an object",
+        form: "the body of OneSignal's notifications: an object",
         conventions: [
             Convention("ios_attachments", shape: .urlsByIdentifier),
             Convention("big_picture", display: .android),

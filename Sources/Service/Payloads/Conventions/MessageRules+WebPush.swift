@@ -7,7 +7,7 @@ extension MessageRules {
     /// `data` of the notification even where the browser has shown it. Browsers fetch pictures by themselves. Every push is
     /// shown: subscriptions are `userVisibleOnly`.
     static let webPush = MessageRules(
-        form: "what the service worker gets: an object",
+        form: "the data for the service worker: an object",
         conventions: [
             Convention("image", display: .browser), Convention("icon", display: .browser),
             Convention("badge", display: .browser),

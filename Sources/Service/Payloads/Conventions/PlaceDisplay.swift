@@ -29,7 +29,7 @@ enum PlaceDisplay: Hashable, Sendable {
                 MediumFailure(
                     code: "not_an_image",
                     message:
-                        "'\(identifier)' is \(medium.type.rawValue), and \(viewer) shows pictures alone at '\(pointer)'. Name a picture there, or leave that out."
+                        "'\(identifier)' is \(medium.type.rawValue), but \(viewer) shows only pictures at '\(pointer)'. Name a picture there, or omit it."
                 ))
         }
         guard let limit else { return .success(first) }
@@ -38,7 +38,7 @@ enum PlaceDisplay: Hashable, Sendable {
             MediumFailure(
                 code: "image_too_large",
                 message:
-                    "'\(identifier)' has \(first.bytes) bytes, and \(viewer) shows pictures of at most \(limit) at '\(pointer)'. Choose a profile that makes smaller ones."
+                    "'\(identifier)' has \(first.bytes) bytes, but \(viewer) shows pictures of at most \(limit) bytes at '\(pointer)'. Choose a profile that makes smaller pictures."
             ))
     }
 }

@@ -139,10 +139,39 @@ import Testing
             ("image", .gif, "image"), ("gif", .mp4, "mp4"), ("video", .mp4, "video"), ("image", .mp4, "video"),
             ("audio", .m4a, "audio"), ("image/webp", .jpeg, "image/jpeg"), ("video/mp4", .mp4, "video/mp4"),
             ("audio/x-caf", .m4a, "audio/mp4"), ("public.heic", .jpeg, "public.jpeg"), ("whatever", .png, "png"),
-            ("image/jpg", .jpeg, "image/jpg"), ("mov", .mp4, "mp4"), ("", .jpeg, "jpg"),
+            ("image/jpg", .jpeg, "image/jpg"), ("mov", .mp4, "mp4"), ("", .jpeg, "jpg"), ("PNG", .jpeg, "JPG"),
+            (".HEIC", .png, ".PNG"),
+            ("IMAGE/PNG", .jpeg, "IMAGE/JPEG"), ("public.png", .mp4, "public.mpeg-4"),
         ] as [(String, MediaType, String)])
     func `types are said in the vocabulary they were said in`(old: String, type: MediaType, new: String) {
         #expect(TypeWord.rewrite(old, as: type) == new)
+    }
+
+    @Test(
+        arguments: [
+            "content-type", "contentType", "content_type", "type", "mimeType", "mime_type", "mime-type", "format",
+            "uti",
+        ],
+        [
+            ("heic", "jpg", nil), (".png", ".jpg", nil), ("PNG", "JPG", nil), ("image/png", "image/jpeg", nil),
+            ("public.png", "public.jpeg", nil), ("image", "image", nil), ("video", "image", nil),
+            // Words of the application's own.
+            ("promo", "promo", "promo"), ("", "", ""), ("png, small", "png, small", "png, small"),
+        ] as [(old: String, shown: String, dropped: String?)])
+    func `the type beside a URL at a configured pointer is corrected, and other words are left alone`(
+        key: String, word: (old: String, shown: String, dropped: String?)
+    ) throws {
+        let payload = try PushPayload(
+            #"{"aps":{"alert":"A"},"attachment":{"url":"https://o/1","\#(key)":"\#(word.old)"}}"#,
+            pointers: ["/attachment/url"])
+        #expect(
+            try payload.enriched(payload.delivered).hasPrefix(
+                #"{"aps":{"alert":"A","mutable-content":1},"attachment":{"url":"https://m/c/1/main.jpg","\#(key)":"\#(word.shown)"},"#
+            ))
+        let left = word.dropped.map { #"{"\#(key)":"\#($0)"}"# }
+        #expect(
+            try payload.enriched(payload.failed)
+                == #"{"aps":{"alert":"A"}\#(left.map { #","attachment":\#($0)"# } ?? "")}"#)
     }
 
     @Test func `declared types are read where they are types`() throws {
