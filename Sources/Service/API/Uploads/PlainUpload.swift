@@ -36,7 +36,7 @@ struct PlainUpload: Sendable {
         let places = ends.first?.split(separator: "-") ?? []
         guard ends.count == 2, places.count == 2, let first = Int64(places[0]), let last = Int64(places[1]),
             first >= 0, last >= first, ends[1] == "*" || (Int64(ends[1]).map { $0 > last } ?? false)
-        else { throw .invalid("Content-Range", "Write it as 'bytes 1000-4999/5000'.") }
+        else { throw .invalid("Content-Range", "Must be a range such as 'bytes 1000-4999/5000'.") }
         return (first, Int64(ends[1]))
     }
 }

@@ -39,7 +39,7 @@ struct ResumableUpload: Sendable {
             if version.endsTooLong, case .refused(.tooLong(let length))? = error as? UploadFailure {
                 try await exchange.service.uploads.fail(
                     exchange.upload,
-                    .invalidSource(reason: "more came than the \(length) bytes that it was to have"))
+                    .invalidSource(reason: "more bytes arrived than the announced \(length)"))
             }
             throw problem(error)
         }
@@ -60,7 +60,7 @@ struct ResumableUpload: Sendable {
     /// Begins the upload. One that had begun, whose client lost the answer, is begun anew where nothing has come yet.
     private func create() async throws -> Response {
         guard exchange.header(.uploadOffset).map({ $0 == "0" }) ?? true else {
-            throw Problem.invalid("Upload-Offset", "An upload begins at 0. PATCH goes on with one.")
+            throw Problem.invalid("Upload-Offset", "Must be 0 for a new upload. Use PATCH to continue an upload.")
         }
         let completes = version.completes(exchange.request.headers) ?? true
         let record = try await take(
@@ -71,16 +71,17 @@ struct ResumableUpload: Sendable {
     private func append() async throws -> Response {
         guard !version.declaresParts || exchange.header(.contentType) == Self.partType else {
             throw Problem(
-                .unsupportedMediaType, "unsupported_media_type", "What is appended is sent as '\(Self.partType)'.",
+                .unsupportedMediaType, "unsupported_media_type", "Send the body as '\(Self.partType)'.",
                 headers: [.connection: "close", .acceptPatch: Self.partType])
         }
         guard let offset = exchange.header(.uploadOffset).flatMap(StructuredField.count) else {
-            throw Problem.invalid("Upload-Offset", "A PATCH says at which byte it goes on.")
+            throw Problem.invalid("Upload-Offset", "Required: the offset at which the body continues the upload.")
         }
         // In version 3 the last part doesn't say that it is.
         guard let completes = version.completes(exchange.request.headers) ?? (version.saysIncomplete ? true : nil)
         else {
-            throw Problem.invalid("Upload-Complete", "A PATCH says whether the upload is complete with it: ?1 or ?0.")
+            throw Problem.invalid(
+                "Upload-Complete", "Required. Must be ?1 if this request completes the upload, otherwise ?0.")
         }
         let upload = exchange.upload
         if version.replays, completes, upload.state != .open, upload.offset == offset,
@@ -132,7 +133,7 @@ struct ResumableUpload: Sendable {
         guard version.refusesState else { return }
         for name in [.uploadOffset, .uploadComplete, .uploadIncomplete, .uploadLength] as [HTTPField.Name]
         where exchange.header(name) != nil {
-            throw .invalid(name.rawName, "This request says nothing of the upload. Leave it out.")
+            throw .invalid(name.rawName, "Must be omitted in this request.")
         }
     }
 

@@ -54,7 +54,7 @@ struct TusUpload: Sendable {
     private func patch() async throws -> Response {
         guard exchange.header(.contentType) == Self.bytesType else { throw Self.wrongType }
         guard let offset = exchange.header(.uploadOffset).flatMap(Self.count) else {
-            throw Problem.invalid("Upload-Offset", "A PATCH says at which byte it goes on.")
+            throw Problem.invalid("Upload-Offset", "Required: the offset at which the body continues the upload.")
         }
         var append = UploadAppend(
             offset: offset, length: try Self.length(exchange.request, longest: exchange.longest),
@@ -98,12 +98,16 @@ struct TusUpload: Sendable {
 
     /// Whether a request speaks this protocol.
     ///
-    /// - Throws: 412 for another version of it.
+    /// - Throws: 412 for another version of it, 400 for its headers without a version.
     static func isSpoken(in request: Request) throws(Problem) -> Bool {
-        guard let version = request.headers[.tusResumable] else { return false }
+        guard let version = request.headers[.tusResumable] else {
+            let own: [HTTPField.Name] = [.uploadDeferLength, .uploadMetadata, .uploadConcat, .uploadChecksum]
+            guard own.contains(where: { request.headers[$0] != nil }) else { return false }
+            throw .invalid("Tus-Resumable", "Required for tus. Must be '\(Self.version)'.")
+        }
         guard version == Self.version else {
             throw Problem(
-                .preconditionFailed, "unsupported_version", "tus is spoken here in its version \(Self.version).",
+                .preconditionFailed, "unsupported_version", "The tus version is not supported. Use \(Self.version).",
                 headers: [.tusVersion: Self.version, .tusResumable: Self.version, .connection: "close"])
         }
         return true
@@ -130,15 +134,16 @@ struct TusUpload: Sendable {
 
     static func creation(_ request: Request, longest: Int64) throws -> Creation {
         guard request.headers[.uploadConcat] == nil else {
-            throw Problem.invalid("Upload-Concat", "Uploads aren't put together here. Send the whole as one.")
+            throw Problem.invalid(
+                "Upload-Concat", "Must be omitted. Uploads cannot be concatenated; send the file as one upload.")
         }
         let length = try length(request, longest: longest)
         if let deferred = request.headers[.uploadDeferLength] {
             guard deferred == "1", length == nil else {
-                throw Problem.invalid("Upload-Defer-Length", "This is '1', where there is no Upload-Length.")
+                throw Problem.invalid("Upload-Defer-Length", "Must be '1', and only without Upload-Length.")
             }
         } else if length == nil {
-            throw Problem.invalid("Upload-Length", "An upload says its length, or 'Upload-Defer-Length: 1'.")
+            throw Problem.invalid("Upload-Length", "Required, unless the request has 'Upload-Defer-Length: 1'.")
         }
         let metadata = request.headers[.uploadMetadata]
         let pairs = try metadata.map(Self.pairs) ?? [:]
@@ -153,7 +158,7 @@ struct TusUpload: Sendable {
     /// `Upload-Metadata`: `filename d29ybGQ=,is_confidential`.
     static func pairs(_ text: String) throws(Problem) -> [String: String] {
         let problem = Problem.invalid(
-            "Upload-Metadata", "These are at most 4096 bytes: pairs of a name and a value in base64, each name once.")
+            "Upload-Metadata", "Must be pairs of a unique name and a value in base64, with at most 4096 bytes.")
         guard text.utf8.count <= 4096 else { throw problem }
         var pairs: [String: String] = [:]
         for pair in text.split(separator: ",") {
@@ -169,7 +174,7 @@ struct TusUpload: Sendable {
     private static func length(_ request: Request, longest: Int64) throws(Problem) -> Int64? {
         guard let text = request.headers[.uploadLength] else { return nil }
         guard let length = count(text) else {
-            throw .invalid("Upload-Length", "This must be a whole number of bytes.")
+            throw .invalid("Upload-Length", "Must be a whole number of bytes.")
         }
         guard length <= longest else { throw .tooLong(longest) }
         return length
@@ -182,8 +187,10 @@ struct TusUpload: Sendable {
         guard parts.count == 2, let digest = Data(base64Encoded: String(parts[1])),
             let algorithm = BodyChecksum.Algorithm(rawValue: String(parts[0]))
         else {
-            let known = BodyChecksum.Algorithm.allCases.map(\.rawValue).joined(separator: " and ")
-            throw .invalid("Upload-Checksum", "This is a checksum in base64 behind its algorithm; known are \(known).")
+            let known = BodyChecksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .invalid(
+                "Upload-Checksum",
+                "Must be an algorithm and a checksum in base64. The algorithm must be one of \(known).")
         }
         return BodyChecksum(algorithm, Array(digest))
     }
@@ -199,7 +206,7 @@ struct TusUpload: Sendable {
     }
 
     private static let wrongType = Problem(
-        .unsupportedMediaType, "unsupported_media_type", "By tus bytes are sent as '\(bytesType)'.",
+        .unsupportedMediaType, "unsupported_media_type", "Send the body as '\(bytesType)'.",
         headers: [.connection: "close"])
 
     /// An error as tus wants it answered.
@@ -211,7 +218,8 @@ struct TusUpload: Sendable {
             problem.status = HTTPResponse.Status(code: 460, reasonPhrase: "Checksum Mismatch")
         case .refused(.tooLong)?:
             problem = Problem(
-                .contentTooLarge, "body_too_large", "More came than the upload has bytes. Send what was announced.",
+                .contentTooLarge, "body_too_large",
+                "More bytes arrived than announced. Send exactly the announced number.",
                 headers: [.connection: "close"])
         case .refused(.ended(.complete))?, .refused(.ended(.consumed))?:
             problem = Problem(.refused(.ended(.complete)))

@@ -28,6 +28,8 @@ struct UploadExchange: Sendable {
         _ append: UploadAppend, limit: Int64? = nil, progress: @escaping @Sendable (Int64) async -> Void = { _ in }
     ) async throws -> UploadRecord {
         let body = try IncomingBody(request, limit: limit ?? .max)
+        var append = append
+        append.announced = IncomingBody.announced(by: request)
         let intake = service.intake
         try await intake.admitUpload()
         return try await service.uploads.append(to: upload, append, progress: progress) { writing in
@@ -89,39 +91,39 @@ extension Problem {
         case .otherOffset(let record):
             self.init(
                 .conflict, "mismatching_upload_offset",
-                "The upload stands at byte \(record.offset). Ask for its offset with HEAD, and go on from there.",
+                "The upload's offset is \(record.offset). Get the offset with HEAD and continue from there.",
                 headers: UploadExchange.facts(of: record))
             type = Self.uploadTypes + "mismatching-upload-offset"
         case .otherChecksum:
             self.init(
                 .unprocessableContent, "checksum_mismatch",
-                "The body doesn't have the checksum that came with it; nothing of it was taken. Send it again.")
+                "The body doesn't match its checksum, so none of it was kept. Send it again.")
         case .refused(let refusal):
             switch refusal {
             case .overtaken:
                 self.init(
                     .conflict, "overtaken",
-                    "Another request for this upload has come since. Ask for its offset with HEAD, and go on from there."
+                    "Another request for this upload arrived. Get the offset with HEAD and continue from there."
                 )
             case .ended(.complete), .ended(.consumed):
-                self.init(.badRequest, "completed_upload", "The upload is complete, and takes nothing more.")
+                self.init(.badRequest, "completed_upload", "The upload is complete and accepts no more bytes.")
                 type = Self.uploadTypes + "completed-upload"
             case .ended: self = .notFound
             case .otherLength(let length):
                 self.init(
                     .badRequest, "inconsistent_upload_length",
-                    "The upload's length was said to be another, or less than the \(length) bytes that are known. Say it once."
+                    "The upload has \(length) bytes, but this request gives a different length."
                 )
                 type = Self.uploadTypes + "inconsistent-upload-length"
             case .tooLong(let length):
                 self.init(
                     .badRequest, "inconsistent_upload_length",
-                    "More came than the \(length) bytes that the upload has. Send what was announced.")
+                    "More bytes arrived than the announced \(length). Send exactly the announced number.")
                 type = Self.uploadTypes + "inconsistent-upload-length"
             case .incomplete:
                 self.init(
                     .badRequest, "inconsistent_upload_length",
-                    "The request was to be the upload's end, but bytes are missing. Send them before.")
+                    "The request should complete the upload, but bytes are missing. Send them first.")
                 type = Self.uploadTypes + "inconsistent-upload-length"
             }
             // The rest of a body that isn't taken isn't read.

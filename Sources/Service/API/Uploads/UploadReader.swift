@@ -45,7 +45,7 @@ struct UploadReader {
         if let job = reader.object("job", known: SubmissionReader.jobFields) {
             let wording = submissions.submission(job, hasParts: false)
             if !wording.attachments.contains(where: { if case .upload = $0.source { true } else { false } }) {
-                job.addError("attachments", "One of the attachments is the upload: give it \"upload\": \"self\".")
+                job.addError("attachments", "Must contain the upload. Give one attachment \"upload\": \"self\".")
             }
             request.job = wording
         }
@@ -58,7 +58,7 @@ struct UploadReader {
     private static func sha256(_ reader: FieldReader) -> String? {
         guard let text = reader.string("sha256", bytes: 1...128) else { return nil }
         guard text.utf8.count == 64, text.allSatisfy(\.isHexDigit) else {
-            reader.addError("sha256", "This must be 64 hexadecimal digits.")
+            reader.addError("sha256", "Must be 64 hexadecimal digits.")
             return nil
         }
         return text.lowercased()
@@ -69,7 +69,7 @@ extension Problem {
     /// - Parameter limit: Of an upload.
     static func tooLong(_ limit: Int64) -> Problem {
         Problem(
-            .contentTooLarge, "source_too_large", "An upload has at most \(limit) bytes. Send a smaller file.",
+            .contentTooLarge, "source_too_large", "The upload is too large. It can have at most \(limit) bytes.",
             headers: [.connection: "close"])
     }
 }

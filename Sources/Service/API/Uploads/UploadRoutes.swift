@@ -199,5 +199,5 @@ struct UploadRoutes: Sendable {
 
 extension Problem {
     static let methodNotAllowed = Problem(
-        .methodNotAllowed, "method_not_allowed", "This path takes other methods: ask with OPTIONS which.")
+        .methodNotAllowed, "method_not_allowed", "Method not allowed here. OPTIONS lists the allowed methods.")
 }

@@ -12,6 +12,8 @@ public struct UploadAppend: Sendable {
     public var length: Int64?
     /// Of the whole, at most.
     public var longest: Int64
+    /// Of its body, where the request tells.
+    public var announced: Int64?
     /// Whether its end is the end of the whole; nil: where that has its length.
     public var completes: Bool?
     /// Of its body, which counts for nothing before that was compared.
@@ -41,6 +43,13 @@ public enum UploadFailure: Error, Hashable, Sendable {
     case otherChecksum
     /// The tenant has no such upload any more.
     case gone
+}
+
+extension Error {
+    /// Whether a request had more bytes than its upload has room for.
+    fileprivate var isTooLong: Bool {
+        if case .refused(.tooLong)? = self as? UploadFailure { true } else { false }
+    }
 }
 
 /// Takes the bytes of uploads: writes them, has them made durable, and then alone records that they are there. A new request
@@ -93,8 +102,9 @@ public final class UploadService: Sendable {
     /// - Parameters:
     ///   - progress: Told how much is durable, now and then.
     ///   - body: Writes the request's body; it is cancelled where another request comes for the upload.
-    /// - Throws: ``UploadFailure``; an `AttachmentError` of the store or of a quota; what `body` throws. What had arrived until
-    ///   then is there all the same, unless there is a checksum.
+    /// - Throws: ``UploadFailure``; an `AttachmentError` of the store or of a quota; what `body` throws. Bytes that arrived until
+    ///   then are kept, with two exceptions: a body with a checksum, and one that is longer than the upload has room for. Of the
+    ///   latter only those count that were recorded before its length was known.
     public func append(
         to upload: UploadRecord, _ request: UploadAppend, progress: @escaping @Sendable (Int64) async -> Void,
         _ body: @escaping @Sendable (UploadWriting) async throws -> Void
@@ -121,8 +131,8 @@ public final class UploadService: Sendable {
             try outcome.get()
             try await writing.verify()
         } catch {
-            // Why it ended is what counts.
-            if request.checksum == nil { try? await writing.record(.ended) }
+            // The first error is reported. What is not recorded is cut off as the next request begins.
+            if request.checksum == nil, !error.isTooLong { try? await writing.record(.ended) }
             throw error
         }
         let isWhole = writing.isWhole(request.completes)
@@ -160,6 +170,10 @@ public final class UploadService: Sendable {
         let begun = try await step(.begin(writing.writer, length: request.length, request.description), of: upload)
             .record
         guard begun.offset == request.offset else { throw UploadFailure.otherOffset(begun) }
+        let limit = min(begun.length ?? request.longest, request.longest)
+        if let announced = request.announced, announced > limit - begun.offset {
+            throw UploadFailure.refused(.tooLong(limit))
+        }
         let hash = state.withLock { state in
             state.hashes.removeValue(forKey: upload.id).flatMap { $0.offset == begun.offset ? $0.hash : nil }
         }
@@ -175,7 +189,7 @@ public final class UploadService: Sendable {
             if let arrived = try await files.resume(upload) { return arrived }
             // Whoever has it finds out that it was overtaken as it records.
             guard .now < end, (try? await Task.sleep(for: .milliseconds(50))) != nil else {
-                throw .storeFailed(reason: "another process still writes this upload")
+                throw .storeFailed(reason: "another process is still writing this upload")
             }
         }
     }

@@ -220,6 +220,8 @@ public final class UploadWriting: Sendable {
                 guard let arrived = state.file?.arrived, let offset = state.file?.offset,
                     offset > state.upload.offset || pause == .whole
                 else { return nil }
+                // The body may still turn out to be too long, and then must not have completed the upload.
+                if pause == .underway, offset == state.limit { return nil }
                 return (arrived, offset, state.upload)
             }
         }

@@ -86,15 +86,55 @@ import Testing
                 body: Data("world".utf8), key: nil)
             #expect(unplaced.status == 400)
             #expect(try await upload.head(live)["upload-offset"] == "5")
-            let long = try await upload.patch(live, at: 5, "world!")
-            #expect(long.status == 413)
-            #expect(try await upload.head(live)["upload-offset"] == "10", "what there is room for was taken")
+            #expect(try await upload.patch(live, at: 5, "world").status == 204)
             #expect(try await upload.record(live)["state"].string == "complete")
             #expect(try await upload.patch(live, at: 10, "").status == 204)
             #expect(try await upload.patch(live, at: 10, "x").status == 409)
             let missing = try await live.send(
                 .patch, "/u/x", tus.merging(["Upload-Offset": "0"]) { $1 }, body: Data("x".utf8), key: nil)
             #expect(missing.status == 404)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `nothing of a request with more bytes than there is room for counts`(isAnnounced: Bool) async throws {
+        try await LiveService.run { live in
+            let upload = try await OpenedUpload(
+                live, #"{"length": 10, "job": {"attachments": [{"upload": "self"}]}}"#)
+            #expect(try await upload.patch(live, at: 0, "hello").status == 204)
+            let headers = [
+                "Content-Type": "application/offset+octet-stream", "Upload-Offset": "5", "Transfer-Encoding": "chunked",
+            ]
+            let long =
+                isAnnounced
+                ? try await upload.patch(live, at: 5, "world!")
+                : try await live.connect { connection in
+                    try await connection.send(
+                        connection.head(.patch, upload.path, tus.merging(headers) { $1 }, keepAlive: false)
+                            + "5\r\nworld\r\n1\r\n!\r\n0\r\n\r\n")
+                    return try await connection.reply(to: .patch)
+                }
+            #expect(long.status == 413 && long["tus-resumable"] == "1.0.0")
+            #expect(try await upload.head(live)["upload-offset"] == "5")
+            #expect(try await upload.record(live)["state"].string == "open", "and nothing was submitted")
+            #expect(try await upload.patch(live, at: 5, "world").status == 204)
+            #expect(try await upload.record(live)["state"].string == "consumed")
+        }
+    }
+
+    @Test(arguments: [
+        ["Upload-Length": "5", "Upload-Metadata": "filename YQ=="], ["Upload-Defer-Length": "1"],
+        ["Upload-Length": "5", "Upload-Concat": "partial"],
+    ])
+    func `tus' headers without a version are a mistake that is named`(headers: [String: String]) async throws {
+        try await LiveService.run { live in
+            let made = try await live.send(.post, "/v1/uploads", headers, as: .submit)
+            #expect(try made.status == 400 && made.json["errors"][0]["pointer"].string == "Tus-Resumable")
+            let upload = try await OpenedUpload(live, #"{"length": 5}"#)
+            let sent = try await live.send(
+                .patch, upload.path, headers.merging(["Upload-Offset": "0"]) { $1 }, body: Data("hello".utf8), key: nil)
+            #expect(sent.status == 400)
+            #expect(try await upload.head(live)["upload-offset"] == "0")
         }
     }
 
