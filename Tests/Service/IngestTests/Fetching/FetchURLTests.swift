@@ -32,7 +32,9 @@ import Testing
             ("//o .example/b", nil), ("https://o.example/a b?c d", "https://o.example/a%20b?c%20d"), ("/a\tb", nil),
             ("b?u=//x/../y", "http://h.example/x/b?u=//x/../y"),
         ] as [(String, String?)])
-    func `a reference is resolved as RFC 3986 says, with its blanks encoded`(reference: String, expected: String?) throws {
+    func `a reference is resolved as RFC 3986 says, with its blanks encoded`(reference: String, expected: String?)
+        throws
+    {
         let base = try FetchURL("http://h.example/x/y?q")
         #expect((try? base.resolving(reference))?.text == expected)
     }
