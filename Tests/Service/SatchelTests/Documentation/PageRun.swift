@@ -133,7 +133,9 @@ struct PageRun: ~Copyable {
             (/\b[0-9a-f]{40,64}\b/, "HASH"),
             (/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z| UTC)?/, "TIME"),
             (/\b\d+(?:\.\d+)? ?(?:ms|s|min|h)\b/, "DURATION"),
-            // Bytes depend on the versions of the encoders.
+            // Bytes and colors depend on the versions of the codecs.
+            (/files?, \d+ bytes/, "files, SIZE"),
+            (/#[0-9a-f]{6}\b/, "COLOR"),
             (/\b\d+(?:\.\d+)? ?(?:B|kB|MB|GB|KiB|MiB)\b/, "SIZE"),
             (/[ \t]+/, " "),
         ]
