@@ -31,14 +31,21 @@ struct PageRun: ~Copyable {
         let key = page.lines[0] == Self.serviceMark ? try await harness.makeKey("--role", "submit,read,admin") : nil
         let service = key == nil ? nil : try await harness.serve("--codecs", "2", "--grace", "1s", key: key)
         environment["KEY"] = key
-        // Only satchel, and a curl that fails with the request.
+        // satchel, a curl that fails with the request, and a make that doesn't build.
         let programs = scratch.url.appending(path: "bin")
         try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             at: programs.appending(path: "satchel"), withDestinationURL: Repository.product("satchel"))
-        let curl = programs.appending(path: "curl")
-        try "#!/bin/sh\nexec /usr/bin/curl --fail-with-body \"$@\"\n".write(to: curl, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: curl.path())
+        let demo = Repository.media.appending(path: "demo.sh").path()
+        let scripts = [
+            "curl": "exec /usr/bin/curl --fail-with-body \"$@\"",
+            "make": "[ \"$*\" = demo ] && exec \(demo) \(programs.path())/satchel $PWD/.demo/showcase",
+        ]
+        for (name, script) in scripts {
+            let program = programs.appending(path: name)
+            try "#!/bin/sh\n\(script)\n".write(to: program, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path())
+        }
         environment["PATH"] = programs.path() + ":" + (Program.tool("sh").environment["PATH"] ?? "")
         self.environment = environment
         self.service = service
@@ -101,7 +108,7 @@ struct PageRun: ~Copyable {
                 let file = output(number, name)
                 guard FileManager.default.fileExists(atPath: file.path()) else { return "" }
                 return try String(contentsOf: file, encoding: .utf8)
-                    .replacing(port, with: Self.writtenAddress).replacing(home, with: "~")
+                    .replacing(port, with: Self.writtenAddress).replacing(home + "/", with: "")
             }
         }
         let outputs = try texts("out")
@@ -139,6 +146,14 @@ struct PageRun: ~Copyable {
             (/\b\d+(?:\.\d+)? ?(?:B|kB|MB|GB|KiB|MiB)\b/, "SIZE"),
             (/[ \t]+/, " "),
         ]
+    }
+
+    /// Whether a page shows these lines. A line `…` stands for any number of lines.
+    static func shows(_ shown: ArraySlice<String>, _ lines: ArraySlice<String>) -> Bool {
+        guard let gap = shown.firstIndex(of: "…") else { return shown.elementsEqual(lines) }
+        guard lines.starts(with: shown[..<gap]) else { return false }
+        let (shown, lines) = (shown[(gap + 1)...], lines.dropFirst(gap - shown.startIndex))
+        return (lines.startIndex...lines.endIndex).contains { shows(shown, lines[$0...]) }
     }
 
     /// A line without anything that differs from run to run.
