@@ -61,6 +61,8 @@ static boolean decode_mcu(j_decompress_ptr info, JBLOCKROW *blocks) {
         // hasn't spoken for itself from where it is damaged.
         if (restarts && !was_damaged) note(state, info, state->done - interval, interval);
     }
+    // Arithmetic codes go on as zeros where the file ends, without a word.
+    if (info->arith_code && ((satchel_jpeg_failure *)info->err)->is_cut) state->is_damaged = 1;
     if (result && !state->is_damaged && is_impossible(info, blocks)) state->is_damaged = 1;
     if (state->is_damaged) note(state, info, state->done, 1);
     state->done++;
@@ -70,7 +72,8 @@ static boolean decode_mcu(j_decompress_ptr info, JBLOCKROW *blocks) {
 /// Of the scan that libjpeg has set up.
 static void begin_scan(j_decompress_ptr info) {
     damage_search *state = info->client_data;
-    state->decode_mcu = info->entropy->decode_mcu;
+    // Only decoders of progressive and arithmetic codes set their function anew for each scan; else it is still ours.
+    if (info->entropy->decode_mcu != decode_mcu) state->decode_mcu = info->entropy->decode_mcu;
     info->entropy->decode_mcu = decode_mcu;
     state->done = 0;
     state->is_damaged = 0;

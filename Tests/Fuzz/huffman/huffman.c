@@ -185,9 +185,25 @@ static const char *plane_difference(const uint8_t *bytes, size_t count) {
     return own.has_end == plain.has_end ? NULL : "one finds the end, and one doesn't";
 }
 
+/// Whether the first frame's header says no more pixels than the fuzzer has time for.
+static int is_small(const uint8_t *bytes, size_t count) {
+    for (size_t at = 2; at + 9 <= count && bytes[at] == 0xff; at += 2 + (size_t)(bytes[at + 2] << 8 | bytes[at + 3]))
+        if ((bytes[at + 1] & 0xf0) == 0xc0 && bytes[at + 1] != 0xc4 && bytes[at + 1] != 0xcc)
+            return (long)(bytes[at + 5] << 8 | bytes[at + 6]) * (bytes[at + 7] << 8 | bytes[at + 8]) <= most_samples;
+    return 0;
+}
+
+/// Decodes all scans as far as they go and counts what is damaged, which ends within its bounds.
+static const char *damage_difference(const uint8_t *bytes, size_t count) {
+    satchel_jpeg_damage damage = {0};
+    if (!is_small(bytes, count) || satchel_jpeg_find_damage(bytes, count, goes_on, &damage)) return NULL;
+    return damage.missing < 0 || damage.missing > damage.rows ? "more rows are damaged than there are" : NULL;
+}
+
 const char *huffman_difference(const uint8_t *bytes, size_t count) {
     const char *difference = coefficient_difference(bytes, count);
-    return difference ? difference : plane_difference(bytes, count);
+    if (!difference) difference = plane_difference(bytes, count);
+    return difference ? difference : damage_difference(bytes, count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
@@ -212,11 +228,18 @@ static size_t scan_start(const uint8_t *bytes, size_t count) {
     return 0;
 }
 
+/// Where the last scan's header begins, of one scan or several; 0 where there is none.
+static size_t last_scan(const uint8_t *bytes, size_t count) {
+    for (size_t at = count; at-- > 2;)
+        if (bytes[at - 1] == 0xff && bytes[at] == 0xda) return at + 1 < count ? at + 1 : 0;
+    return 0;
+}
+
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t count, size_t most) __attribute__((weak));
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t most, unsigned seed);
 
 /// Mostly of what Huffman codes are read from: of changed headers most are refused before it comes to that.
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t count, size_t most, unsigned seed) {
-    size_t start = seed % 4 ? scan_start(bytes, count) : 0;
+    size_t start = seed % 4 == 0 ? 0 : seed % 4 == 1 ? last_scan(bytes, count) : scan_start(bytes, count);
     return start + LLVMFuzzerMutate(bytes + start, count - start, most - start);
 }

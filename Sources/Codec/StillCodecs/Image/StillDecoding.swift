@@ -30,13 +30,14 @@ package struct StillDecoding {
         do {
             let warnings = DecoderWarnings()
             let picture = try run(bytes, header, end: &end)
-            if !end.hasMarker { faults.warnings.append(Self.lackOfEnd) }
-            if end.leftOver > Self.oddBytes { _ = try countDamage(bytes, leftOver: end.leftOver, &faults) }
+            if !end.hasMarker || end.leftOver > Self.oddBytes {
+                _ = try countDamage(bytes, leftOver: end.leftOver, &faults)
+            }
             switch warnings {
             case .some(let warnings):
                 if format == .tiff { try note(Double(warnings.damagedFaxRows), Self.damage, &faults) }
                 // libvips takes any number of libjpeg's warnings.
-                if format == .jpeg, !warnings.isEmpty, end.leftOver == 0 { _ = try countDamage(bytes, &faults) }
+                if format == .jpeg, !warnings.isEmpty, end == DataEnd() { _ = try countDamage(bytes, &faults) }
                 if warnings.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
             case nil: break
             }

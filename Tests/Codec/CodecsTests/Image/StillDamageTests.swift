@@ -353,6 +353,38 @@ import Testing
         }
     }
 
+    @Test(arguments: ["0; 1; 2;", "0 2; 1;", "progressive"], [[], ["-arithmetic"], ["-restart", "1"]])
+    func `damage in any of a JPEG's scans is counted, whatever its codes are`(scans: String, form: [String]) throws {
+        let names = try PictureJudge.run(
+            """
+            os.chdir(args[0])
+            Image.open(args[1]).convert('RGB').resize((96, 64)).save('x.ppm'); open('scans', 'w').write(args[2])
+            order = ['-progressive'] if args[2] == 'progressive' else ['-scans', 'scans']
+            data = subprocess.run(['cjpeg', *order, *args[3:], 'x.ppm'], check=True, capture_output=True).stdout
+            starts = [at for at in range(len(data)) if data[at:at + 2] == b'\\xff\\xda']
+            def save(name, change):
+                changed = bytearray(data); change(changed); open(name + '.jpg', 'wb').write(changed); say(name + '.jpg')
+            for at in starts[1::max(1, len(starts) // 3)]:
+                save(f'count-{at}', lambda d: d.__setitem__(at + 4, 246))
+                save(f'table-{at}', lambda d: d.__setitem__(at + 6, 0x33))
+                save(f'cut-{at}', lambda d: d.__delitem__(slice(at + 20, None)))
+                save(f'zeros-{at}', lambda d: d.__setitem__(slice(at + 14, at + 60), bytes(46)))
+            """, [directory.path, try source("baseline.jpg").path, scans] + form)
+        #expect(names.count >= 4)
+        for name in names {
+            let file = directory.url.appending(path: name)
+            do {
+                let made = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
+                #expect(made.ending != Ending(), "\(name)")
+                // Any bits are arithmetic codes.
+                let mayBeRight = name.hasPrefix("zeros") || name.hasPrefix("table") && form == ["-arithmetic"]
+                #expect(!made.ending.losses.isEmpty || mayBeRight, "\(name)")
+            } catch let error as AttachmentError {
+                #expect(error.code == .corrupt, "\(name): \(error)")
+            }
+        }
+    }
+
     @Test(arguments: [0, 0xff])
     func `what fills a JPEG up behind its last row is no damage`(byte: Int) throws {
         let file = directory.url.appending(path: "filled.jpg")
