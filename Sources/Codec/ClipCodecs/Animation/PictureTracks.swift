@@ -81,11 +81,12 @@ struct PictureTracks: Hashable, Sendable {
         return max(1, duration / segment)
     }
 
-    /// A time of four or eight bytes; nil where it is said to have no end, or is beyond 63 bits.
+    /// A time of four or eight bytes; nil where it is said to have no end: by all ones, or by the greatest signed number.
     private static func time(_ body: Bytes, at offset: Int, _ isLong: Bool) -> Int? {
         guard let first = body.number(at: offset, bytes: 4) else { return nil }
-        guard isLong else { return first == 0xFFFF_FFFF ? nil : first }
-        guard first < 1 << 31, let rest = body.number(at: offset + 4, bytes: 4) else { return nil }
+        guard first < 0x7FFF_FFFF else { return nil }
+        guard isLong else { return first }
+        guard let rest = body.number(at: offset + 4, bytes: 4) else { return nil }
         return first << 32 | rest
     }
 }

@@ -20,7 +20,7 @@ enum APNG {
         guard chunks.announced > 1 else { return .still() }
         var facts = AnimationFacts(
             type: .png, sniffedType: image.sniffed.type, size: chunks.size,
-            delays: chunks.delays.prefix(chunks.whole).map(AnimationFacts.shown), plays: chunks.plays,
+            delays: AnimationFacts.shown(Array(chunks.delays.prefix(chunks.whole))), plays: chunks.plays,
             bytes: Int(count), missing: chunks.announced - chunks.whole)
         if facts.missing > 0 {
             facts.missingReason =

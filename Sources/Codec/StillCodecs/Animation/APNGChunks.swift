@@ -10,7 +10,7 @@ struct APNGChunks: Hashable, Sendable {
     /// How often it plays; 0 for ever.
     private(set) var plays = 0
     /// Milliseconds of each frame that begins, in order.
-    private(set) var delays: [Int] = []
+    private(set) var delays: [Double] = []
     /// Frames of those, by their places, whose data is damaged.
     private(set) var damaged: Set<Int> = []
     /// The last frame's data is cut off.
@@ -85,7 +85,7 @@ struct APNGChunks: Hashable, Sendable {
             fault = fault ?? "its frame \(delays.count + 1) lies outside of its picture"
         }
         let denominator = reader.number(body, 22, 2)
-        delays.append(reader.number(body, 20, 2) * 1000 / (denominator == 0 ? 100 : denominator))
+        delays.append(Double(reader.number(body, 20, 2) * 1000) / Double(denominator == 0 ? 100 : denominator))
         // Until its data is there.
         isLastCut = true
     }

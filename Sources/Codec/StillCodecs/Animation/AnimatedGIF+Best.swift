@@ -8,7 +8,7 @@ extension AnimatedGIF {
     func writeByLibvips(_ frames: ScaledFrames, to descriptor: Int32) throws(AttachmentError) -> Encoded {
         let levels: [(depth: Int32, error: Double)] = [(8, 0), (7, 4), (6, 8), (5, 14)]
         let level = levels[min(attempt.level, levels.count - 1)]
-        let delays = AnimationFacts.hundredths(attempt.delays(facts.delays)).map { Int32($0 * 10) }
+        let delays = attempt.written(facts.delays, as: .gif).map { Int32($0) }
         let encoded = try unsafe FrameFeed(size: attempt.size, frames: frames).saved(
             as: .gif, delays: delays, plays: min(facts.plays, MediaType.gif.format.animation?.mostPlays ?? 0)
         ) { (frames) throws(VipsFailure) in

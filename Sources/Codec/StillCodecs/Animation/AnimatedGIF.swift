@@ -52,7 +52,7 @@ struct AnimatedGIF {
         var file = try AnimationFile(descriptor)
         var encoder = GIFEncoder(
             width: attempt.size.width, height: attempt.size.height, plays: facts.plays, settings: settings)
-        let delays = AnimationFacts.hundredths(attempt.delays(facts.delays))
+        let delays = attempt.written(facts.delays, as: .gif).map { $0 / 10 }
         for (index, delay) in delays.enumerated() {
             try frames.advance()
             if index == 0, isThorough {
@@ -85,7 +85,7 @@ struct AnimatedGIF {
         var canvas = Canvas(width: facts.size.width, height: facts.size.height)
         let palette = source.file.palette.map { source.file.colours($0, in: source.bytes) } ?? []
         var writer = GIFRewriter(region: region.area, palette: palette, plays: facts.plays)
-        let delays = AnimationFacts.hundredths(facts.delays)
+        let delays = attempt.written(facts.delays, as: .gif).map { $0 / 10 }
         for _ in 0..<first { try frames.show(on: &canvas) }
         // What the next frame is drawn over isn't in the file.
         var isAlone = first > 0

@@ -6,18 +6,13 @@ struct AnimatedWebP {
     var attempt: AnimationAttempt
     var isBest: Bool
 
-    /// Milliseconds; browsers take less for 100. No source has less, but what is left of a frame may.
-    private static let shortest = 11
-
     /// More effort finds fewer bytes for the same quality, and less likeness.
     private var quality: Int32 { [75, 55, 38, 18][min(attempt.level, 3)] + (isBest ? 10 : 0) }
     private var effort: Int32 { attempt.isHasty ? 1 : isBest ? 6 : 4 }
 
     func write(_ frames: ScaledFrames, to descriptor: Int32) throws(AttachmentError) -> Encoded {
         let output = MediaType.webp.format.animation
-        let delays = attempt.delays(facts.delays).map {
-            Int32(min(max($0, Self.shortest), output?.longestDelay ?? 0))
-        }
+        let delays = attempt.written(facts.delays, as: .webp).map { Int32(min($0, output?.longestDelay ?? 0)) }
         let encoded = try unsafe FrameFeed(size: attempt.size, frames: frames).saved(
             as: .webp, delays: delays, plays: min(facts.plays, output?.mostPlays ?? 0)
         ) { (frames) throws(VipsFailure) in

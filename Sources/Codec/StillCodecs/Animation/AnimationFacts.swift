@@ -30,16 +30,14 @@ package struct AnimationFacts: Hashable, Sendable {
         milliseconds <= 10 ? 100 : milliseconds
     }
 
-    /// The delays in whole hundredths of a second, which is what GIF has, so that no frame starts more than half a
-    /// hundredth off; at least 2, because browsers take less for 10.
-    static func hundredths(_ delays: [Int]) -> [Int] {
-        var elapsed = 0
-        var written = 0
-        return delays.map { delay in
-            elapsed += delay
-            let hundredths = max(2, Int((Double(elapsed) / 10).rounded()) - written)
-            written += hundredths
-            return hundredths
+    /// The same of delays that are parts of milliseconds, rounded where frames begin, so that nothing adds up.
+    package static func shown(_ milliseconds: [Double]) -> [Int] {
+        var (elapsed, told) = (0.0, 0)
+        return milliseconds.map { delay in
+            elapsed += delay <= 10 ? 100 : delay
+            let delay = Int(min(elapsed, 1e15).rounded()) - told
+            told += delay
+            return delay
         }
     }
 
@@ -57,8 +55,14 @@ package struct AnimationFacts: Hashable, Sendable {
             notes.append("it plays \(playsText); \(name) has no loops")
         }
         let before = delays.reduce(0, +)
-        if delays.contains(where: { $0 % output.delayUnit != 0 }) {
-            let after = Self.hundredths(delays).reduce(0, +) * 10
+        let groups = output.groups(of: delays)
+        if groups.count < delays.count {
+            let least = output.shortestDelay
+            notes.append(
+                "\(name) shows a frame for \(least) ms at least: \(frames) frames were merged into \(groups.count)")
+        }
+        let after = output.written(delays.sums(of: groups)).reduce(0, +)
+        if delays.contains(where: { $0 % output.delayUnit != 0 }), groups.count == delays.count || after != before {
             notes.append(
                 "\(name) has delays of whole hundredths of a second, 2 at least: \(after) ms in all instead of \(before) ms"
             )
@@ -88,6 +92,50 @@ package struct AnimationFacts: Hashable, Sendable {
         let pixels = size.area * Int64(frames)
         guard pixels <= limits.animationPixels else {
             throw .tooManyPixels(pixels: pixels, limit: limits.animationPixels)
+        }
+    }
+}
+
+extension AnimationOutput {
+    /// How many frames in a row become one, so that the whole lasts as long although none is shown for less than can be said.
+    func groups(of delays: [Int]) -> [Int] {
+        var groups: [Int] = []
+        var (elapsed, start, end) = (0, 0, 0)
+        for delay in delays {
+            // A longer one makes up for those before it.
+            if delay < shortestDelay, (end - elapsed) * 2 >= shortestDelay, let last = groups.indices.last {
+                groups[last] += 1
+            } else {
+                groups.append(1)
+                start = end
+            }
+            elapsed += delay
+            end = max(start + shortestDelay, nearest(elapsed))
+        }
+        return groups
+    }
+
+    /// The delays that a file says, so that no frame starts more than half a unit off where that can be.
+    func written(_ delays: [Int]) -> [Int] {
+        var (elapsed, end) = (0, 0)
+        return delays.map { delay in
+            elapsed += delay
+            let shown = max(shortestDelay, nearest(elapsed) - end)
+            end += shown
+            return shown
+        }
+    }
+
+    private func nearest(_ time: Int) -> Int { (time + delayUnit / 2) / delayUnit * delayUnit }
+}
+
+extension [Int] {
+    /// Of so many in a row each.
+    func sums(of counts: [Int]) -> [Int] {
+        var start = 0
+        return counts.map { count in
+            defer { start += count }
+            return self[start..<start + count].reduce(0, +)
         }
     }
 }

@@ -66,6 +66,12 @@ struct AnimationPart: Hashable, Sendable {
     /// A year is beyond every end.
     private static func milliseconds(_ seconds: Double) -> Int { Int((min(seconds, 3e7) * 1000).rounded()) }
 
+    /// Which frames become one as `type`; nil where each is shown.
+    func groups(as type: MediaType) -> [Int]? {
+        let groups = type.format.animation?.groups(of: facts.delays)
+        return groups.flatMap { $0.count < facts.frames ? $0 : nil }
+    }
+
     /// For the record; nil where nothing was cut.
     var report: TrimReport? {
         guard isTrimmed else { return nil }

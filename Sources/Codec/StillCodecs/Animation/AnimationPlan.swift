@@ -7,7 +7,9 @@ package struct AnimationAttempt: Hashable, Sendable {
     package var size: PixelSize
     /// 0 is the best quality.
     package var level: Int
-    /// How many frames of the source are merged into one; their delays add up.
+    /// How many frames of the source are merged into one, by ``AnimationOutput/groups(of:)``; nil where each is shown.
+    var groups: [Int]?
+    /// How many of these are merged into one besides; their delays add up.
     var step = 1
     /// Cheaper settings, for a deadline that is near.
     package var isHasty = false
@@ -18,16 +20,20 @@ package struct AnimationAttempt: Hashable, Sendable {
 
     /// For each frame that is shown, how many of the source it stands for.
     func counts(of frames: Int) -> [Int] {
-        stride(from: 0, to: frames, by: max(1, step)).map { min(step, frames - $0) }
+        let groups = groups ?? Array(repeating: 1, count: frames)
+        return stride(from: 0, to: groups.count, by: max(1, step)).map { start in
+            groups[start..<min(start + step, groups.count)].reduce(0, +)
+        }
     }
 
     /// The delays of the frames that are shown.
     package func delays(_ delays: [Int]) -> [Int] {
-        var start = 0
-        return counts(of: delays.count).map { count in
-            defer { start += count }
-            return delays[start..<start + count].reduce(0, +)
-        }
+        delays.sums(of: counts(of: delays.count))
+    }
+
+    /// The same as a file of `type` says them.
+    func written(_ delays: [Int], as type: MediaType) -> [Int] {
+        type.format.animation?.written(self.delays(delays)) ?? self.delays(delays)
     }
 }
 

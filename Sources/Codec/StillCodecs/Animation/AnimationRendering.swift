@@ -97,7 +97,9 @@ struct AnimationRendering {
         let side = isHasty ? AnimationFacts.reducedSide(of: region, policy) : policy.longestSide
         let wanted = format.size(of: region.size, side: side)
         var plan = AnimationPlan(
-            first: AnimationAttempt(size: wanted, level: 0, isHasty: isHasty, speed: order.profile.speed),
+            first: AnimationAttempt(
+                size: wanted, level: 0, groups: part.groups(as: policy.type), isHasty: isHasty,
+                speed: order.profile.speed),
             region: region.size,
             frames: facts.frames, aim: policy.aim, cap: policy.cap, format: format)
         var speed = isHasty ? .standard : order.profile.speed
@@ -128,7 +130,9 @@ struct AnimationRendering {
             let shape = policy.shape(of: region, in: source.facts.size, size: attempt.size)
             note += Self.clauses(obstacle, shape, plan)
             let report = RenditionReport(
-                role: .main, type: policy.type, size: attempt.size, duration: facts.duration, bytes: encoded.bytes,
+                role: .main, type: policy.type, size: attempt.size,
+                duration: Double(attempt.written(facts.delays, as: policy.type).reduce(0, +)) / 1000,
+                bytes: encoded.bytes,
                 seconds: watch.seconds, note: isKept ? "kept: \(note)" : note, effort: command.effort,
                 encodes: plan.attempts)
             return (report, try defect.loss(when: order.profile.damaged), hindrance)
@@ -144,7 +148,7 @@ struct AnimationRendering {
         var defects = FrameDefects(of: part.facts, when: order.profile.damaged, after: first)
         var task = AnimationTask(facts: part.facts, region: region, attempt: attempt, limit: limit, order: order)
         if policy.type == .gif, let blocks = source.gif, attempt.size == region.size, attempt.level == 0,
-            attempt.step == 1, !attempt.isLast,
+            attempt.step == 1, attempt.groups == nil, !attempt.isLast,
             let encoded = try AnimatedGIF(task).rewrite(blocks, from: first, counting: defects, to: descriptor)
         {
             return (encoded, defects.defect)
@@ -193,7 +197,7 @@ struct AnimationRendering {
         var changes: [String] = []
         if attempt.level > 0 { changes.append("quality lowered") }
         if attempt.size != wanted { changes.append("\(attempt.size.width)×\(attempt.size.height)") }
-        if count < part.frames.count { changes.append("\(part.frames.count) frames merged into \(count)") }
+        if attempt.step > 1 { changes.append("\(part.frames.count) frames merged into \(count)") }
         if !changes.isEmpty { note += ", \(changes.joined(separator: ", ")) because \(plan.reason)" }
         return note
     }

@@ -12,7 +12,10 @@ extension AnimationPart {
         let mayBeKept = !isTrimmed && policy.obstacle(to: facts, region: region, isWhole: true) == nil
         forecasts.append(
             Forecast(
-                role: .main, type: policy.type, size: result, duration: facts.duration,
+                role: .main, type: policy.type, size: result,
+                duration: Double(
+                    AnimationAttempt(size: result, level: 0, groups: groups(as: policy.type))
+                        .written(facts.delays, as: policy.type).reduce(0, +)) / 1000,
                 method: isTrimmed ? .encode : nil,
                 note: (mayBeKept ? "kept if whole and small, else " : "")
                     + "\(policy.type.format.name), \(note), to stay under \(policy.bound); "

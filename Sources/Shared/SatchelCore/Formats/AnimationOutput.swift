@@ -12,8 +12,9 @@ public struct AnimationOutput: Hashable, Sendable {
     public let keepsFrames: Bool
     /// How often it can say that it plays; nil of what has no loops.
     public let mostPlays: Int?
-    /// The unit of its delays, and the most that it can say, in milliseconds.
+    /// The unit of its delays, and the least and the most that browsers take from it, in milliseconds.
     public let delayUnit: Int
+    public let shortestDelay: Int
     public let longestDelay: Int
     /// Whether sides are even, as it has whole pixels of colour for every four.
     public let hasEvenSides: Bool
@@ -21,7 +22,7 @@ public struct AnimationOutput: Hashable, Sendable {
     init(
         saver: VipsOperation? = nil, shares: [Double], nanoseconds: Double, bytesPerPixel: Int64,
         keepsFrames: Bool = false, mostPlays: Int? = nil, delayUnit: Int = 1,
-        longestDelay: Int = .max, hasEvenSides: Bool = false
+        shortestDelay: Int = 1, longestDelay: Int = .max, hasEvenSides: Bool = false
     ) {
         self.saver = saver
         self.shares = shares
@@ -30,6 +31,7 @@ public struct AnimationOutput: Hashable, Sendable {
         self.keepsFrames = keepsFrames
         self.mostPlays = mostPlays
         self.delayUnit = delayUnit
+        self.shortestDelay = shortestDelay
         self.longestDelay = longestDelay
         self.hasEvenSides = hasEvenSides
     }

@@ -5,7 +5,7 @@ extension FileFormat {
             saver: VipsOperation("gifsave_buffer", of: "VipsForeignSaveCgif"), shares: [1, 0.75, 0.55, 0.36],
             nanoseconds: 70, bytesPerPixel: 32, mostPlays: 65_536,
             // Browsers show a frame of less than 20 ms for 100.
-            delayUnit: 10))
+            delayUnit: 10, shortestDelay: 20))
 }
 
 extension PictureFormat {

@@ -315,6 +315,48 @@ import Testing
         #expect(judged.most[1] <= 50 && judged.most[2] <= 40)
     }
 
+    @Test(arguments: [60, 75, 50, 25], [MediaType.gif, .webp, .mp4])
+    func `an animation of many frames a second lasts as long as its source, and the record says how long`(
+        rate: Int, type: MediaType
+    ) throws {
+        // An APNG says seconds as a fraction, so that nothing is rounded before.
+        let source = try drawn(
+            "fast-\(rate).png",
+            """
+            import struct, zlib
+            frames = [Image.new("RGB", (32, 24), (n * 4, 200 - n * 3, 90)) for n in range(48)]
+            frames[0].save(path, save_all=True, append_images=frames[1:], duration=20)
+            data, at = bytearray(open(path, "rb").read()), 8
+            while at < len(data):
+                size, name = struct.unpack(">I4s", data[at:at + 8])
+                if name == b"fcTL":
+                    data[at + 28:at + 32] = struct.pack(">HH", 1, RATE)
+                    data[at + 8 + size:at + 12 + size] = struct.pack(">I", zlib.crc32(data[at + 4:at + 8 + size]))
+                at += size + 12
+            open(path, "wb").write(data)
+            """.replacing("RATE", with: "\(rate)"))
+        let rendered = try Rendered.of(source, in: directory.url, profile: Self.profile(type, side: nil))
+        let output = try rendered.path(.main)
+        let judged =
+            type == .webp
+            ? try PictureJudge.run(
+                """
+                image = Image.open(args[0]); total = 0
+                for n in range(image.n_frames): image.seek(n); image.load(); total += image.info['duration']
+                say(total / 1000)
+                """, [output]
+            ).first
+            : try Tool.text(
+                "ffprobe", ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", output])
+        let seconds = try #require(judged.flatMap { Double($0) })
+        let wanted = 48.0 / Double(rate)
+        #expect(abs(seconds - wanted) < 0.016, "\(seconds), not \(wanted)")
+        let told = try #require(rendered.report(.main)?.duration)
+        #expect(abs(told - seconds) < 0.002, "\(told), not \(seconds)")
+        let isMerged = rendered.ending.notes.contains { $0.contains("frames were merged into") }
+        #expect(isMerged == (type == .gif && rate > 50), "\(rendered.ending.notes)")
+    }
+
     @Test func `animated WebP keeps all alpha, every delay and the number of plays`() throws {
         let source = try drawn(
             "fading.png",
