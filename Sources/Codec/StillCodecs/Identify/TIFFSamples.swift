@@ -15,8 +15,7 @@ enum TIFFSamples {
         let photometric = directory.number(TIFFDirectory.Tag.photometric)
         let bits = directory.number(bitsPerSample) ?? 1
         let (isGrey, isLab) = (photometric == 0 || photometric == 1, photometric == 8)
-        // JPEG's own decoder makes RGB of it.
-        let isJPEG = [6, 7].contains(directory.number(TIFFDirectory.Tag.compression))
+        let compression = directory.number(TIFFDirectory.Tag.compression)
         let form = directory.number(sampleFormat) ?? 1
         switch form {
         // Two of Lab's three numbers are signed anyway.
@@ -36,7 +35,9 @@ enum TIFFSamples {
                 return "\(isInk ? "CMYK" : "numbers") of \(bits) bits multiplied by alpha"
             }
         }
-        return photometric == 6 && !isJPEG ? "YCbCr without JPEG" : nil
+        // JPEG's own decoder makes RGB of it; of the way before TIFF's second technical note, libtiff gives its planes as they are.
+        guard photometric == 6, compression != 7 else { return nil }
+        return compression == 6 ? "YCbCr in JPEG of the old style" : "YCbCr without JPEG"
     }
 
     private static let bitsPerSample = 258

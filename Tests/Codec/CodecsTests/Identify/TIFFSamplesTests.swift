@@ -61,6 +61,17 @@ import Testing
                     say_(name, 'YCbCr without JPEG')
         photo.save('jpeg.tif', compression='jpeg', quality=95); Image.open('jpeg.tif').convert('RGB').save('jpeg.png')
         say_('jpeg.tif', 'jpeg.png')
+        # The old style: one JPEG, whose sampling the tag says right or wrong.
+        for sampling, factors in ((0, (1, 1)), (1, (2, 1)), (2, (2, 2))):
+            out = io.BytesIO(); photo.save(out, 'JPEG', quality=95, subsampling=sampling); data = out.getvalue()
+            for tagged in (factors, (2, 2)):
+                name = f'old-{sampling}-{tagged[0]}{tagged[1]}.tif'; entries = 13; at = 8 + 2 + 12 * entries + 4
+                table = [(256, 4, 1, W), (257, 4, 1, H), (258, 3, 3, at), (259, 3, 1, 6), (262, 3, 1, 6), (273, 4, 1, at + 6),
+                    (277, 3, 1, 3), (278, 4, 1, H), (279, 4, 1, len(data)), (284, 3, 1, 1), (513, 4, 1, at + 6),
+                    (514, 4, 1, len(data)), (530, 3, 2, tagged[0] | tagged[1] << 16)]
+                open(name, 'wb').write(b'II*\\0' + struct.pack('<IH', 8, entries) + b''.join(
+                    struct.pack('<HHII', *entry) for entry in table) + bytes(4) + struct.pack('<3H', 8, 8, 8) + data)
+                say_(name, 'YCbCr in JPEG of the old style')
         for kind, bands, photometric in (('rgb', 3, 2), ('grey', 1, 1)):
             a = np.asarray(Image.open(kind + '.png').convert('RGB' if bands == 3 else 'L')).astype(np.float64)
             for big in (False, True):
@@ -109,7 +120,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let lines = try PictureJudge.run(
             Self.recipe, [directory.url.path, Repository.media.appending(path: "jpeg/coffee.jpg").path])
-        #expect(lines.count == 18 + 1 + 2 * 2 * 10 + 4 * 3 * 2)
+        #expect(lines.count == 18 + 1 + 6 + 2 * 2 * 10 + 4 * 3 * 2)
         var shown: [(String, String)] = []
         for line in lines {
             let parts = line.split(separator: "|").map(String.init)
