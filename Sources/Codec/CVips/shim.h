@@ -261,6 +261,12 @@ static inline void satchel_copy_profile(VipsImage *from, VipsImage *to) {
     }
 }
 
+/// Takes the colour profile from an image that nothing else has yet, and sets the field `sign` in its place.
+static inline void satchel_replace_profile(VipsImage *image, const char *sign) {
+    vips_image_remove(image, VIPS_META_ICC_NAME);
+    vips_image_set_int(image, sign, 1);
+}
+
 /// By the operation of that name. Pixels are read in order, once.
 static inline int satchel_load(
     const char *loader, VipsSource *source, VipsImage *_Nullable *_Nonnull out, satchel_loading loading) {
@@ -523,11 +529,10 @@ static inline int satchel_cast(VipsImage *in, VipsImage *_Nullable *_Nonnull out
     return vips_cast(in, out, format, NULL);
 }
 
-/// To sRGB with 8 bits through the embedded profile.
-static inline int satchel_icc_to_srgb(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+/// To sRGB with 8 bits through the embedded profile, which must have the intent: libvips leaves out one that hasn't.
+static inline int satchel_icc_to_srgb(VipsImage *in, VipsImage *_Nullable *_Nonnull out, VipsIntent intent) {
     return vips_icc_transform(
-        in, out, "srgb", "embedded", TRUE, "intent", VIPS_INTENT_RELATIVE, "black_point_compensation", TRUE,
-        "depth", 8, NULL);
+        in, out, "srgb", "embedded", TRUE, "intent", intent, "black_point_compensation", TRUE, "depth", 8, NULL);
 }
 
 /// One of libvips' own profiles, by its name.
@@ -566,10 +571,10 @@ static inline int satchel_join_alpha(
     return result;
 }
 
-/// Integers of 32 bits as those of 16 that are the same share of the most there is.
-static inline int satchel_scale_integers(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
+/// Integers of 32 bits, or floats from 0 to 1, as integers of 16 bits that are the same share of the most there is.
+static inline int satchel_scale_to_shorts(VipsImage *in, VipsImage *_Nullable *_Nonnull out) {
     VipsImage *scaled = NULL, *shorts = NULL;
-    int result = vips_linear1(in, &scaled, 1.0 / 65537, 0.5, NULL) ||
+    int result = vips_linear1(in, &scaled, in->BandFmt == VIPS_FORMAT_FLOAT ? 65535 : 1.0 / 65537, 0.5, NULL) ||
         vips_cast(scaled, &shorts, VIPS_FORMAT_USHORT, NULL) ||
         vips_copy(
             shorts, out, "interpretation",

@@ -31,7 +31,8 @@ package struct AnimationSource: ~Copyable {
             bytes: bytes.count, missing: cut?.missing ?? 0,
             missingReason: (cut?.missing ?? 0) > 0
                 ? "by the size of those before, the file ends before or within them" : "",
-            warnings: cut?.missing == 0 ? ["it ends within what follows its frames"] : [])
+            warnings: (cut?.missing == 0 ? ["it ends within what follows its frames"] : [])
+                + (header.has(Picture.unfitProfile) ? [Picture.unfitProfileNote] : []))
         origin = .vips(Loadable(bytes: bytes, format: format))
     }
 

@@ -1,9 +1,11 @@
-import SatchelCore
+package import SatchelCore
 
 /// What a HEIF file says of its primary picture's colours, which libvips leaves out (ISO/IEC 23008-12 and 14496-12).
-struct HEIFProperties: Hashable, Sendable {
+package struct HEIFProperties: Hashable, Sendable {
     /// Of a `colr` box with code points instead of a profile; nil where there is none.
     private(set) var colour: CodedColour?
+    /// The code point of how light and colors make RGB.
+    private(set) var matrix: Int?
     /// Whether colours were multiplied by alpha.
     private(set) var isPremultiplied = false
 
@@ -17,7 +19,11 @@ struct HEIFProperties: Hashable, Sendable {
             let all = properties.first { $0.type == "ipco" }?.body.boxes ?? []
             let own = primary.flatMap { Bytes.properties(in: properties, of: [$0])[$0] }?.map(\.box) ?? []
             // The tiles' own properties count where a grid has none.
-            colour = Self.colour(own) ?? (own.contains { $0.type == "colr" } ? nil : Self.colour(all))
+            let box = Self.codePoints(own) ?? (own.contains { $0.type == "colr" } ? nil : Self.codePoints(all))
+            if let box, let primaries = box.number(at: 4, bytes: 2), let transfer = box.number(at: 6, bytes: 2) {
+                colour = CodedColour(primaries: primaries, transfer: transfer)
+                matrix = box.number(at: 8, bytes: 2)
+            }
         }
         if let references = parts.first(where: { $0.type == "iref" })?.body {
             isPremultiplied = (references.dropped(4) ?? references).boxes.contains { $0.type == "prem" }
@@ -51,12 +57,23 @@ struct HEIFProperties: Hashable, Sendable {
         "vvc1": "H.266", "avc1": "H.264", "evc1": "EVC", "j2k1": "JPEG 2000", "unci": "uncompressed", "jpeg": "JPEG",
     ]
 
-    private static func colour(_ boxes: [Bytes.Box]) -> CodedColour? {
-        for box in boxes where box.type == "colr" && box.body.text(at: 0) == "nclx" {
-            if let primaries = box.body.number(at: 4, bytes: 2), let transfer = box.body.number(at: 6, bytes: 2) {
-                return CodedColour(primaries: primaries, transfer: transfer)
-            }
-        }
-        return nil
+    private static func codePoints(_ boxes: [Bytes.Box]) -> Bytes? {
+        boxes.first { $0.type == "colr" && $0.body.text(at: 0) == "nclx" }?.body
     }
+
+    /// Refuses matrices that no library here makes RGB by, or makes it wrong (ITU-T H.273, table 4).
+    ///
+    /// - Parameters:
+    ///   - matrix: Nil for what isn't said.
+    ///   - known: Those that the caller's library has.
+    package static func check(matrix: Int?, known: Set<Int> = []) throws(AttachmentError) {
+        guard let matrix, !known.contains(matrix), let name = foreignMatrices[matrix] else { return }
+        throw .unsupportedFeature(
+            reason: "its colors are coded as \(name), which is not taken", advice: "Export it as JPEG.")
+    }
+
+    private static let foreignMatrices = [
+        8: "YCgCo", 10: "BT.2020 with constant luminance", 11: "YDzDx", 13: "constant luminance by its primaries",
+        14: "ICtCp", 15: "IPT-C2", 16: "YCgCo-Re", 17: "YCgCo-Ro",
+    ]
 }

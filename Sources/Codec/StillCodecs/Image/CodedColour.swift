@@ -1,35 +1,118 @@
 import Glibc
 
-/// Colours given by code points (ITU-T H.273) instead of a profile, and their way to sRGB.
+/// Colours that a file states by numbers, or by a profile that only HDR has, and their way to sRGB.
 struct CodedColour: Hashable, Sendable {
-    var primaries: Int
-    var transfer: Int
+    private enum Curve: Hashable { case standard, power(Float), pq, hlg }
 
-    /// Whether sRGB is what they are, or what unknown ones are taken for. BT.709 and its relatives were graded on
-    /// screens like those of sRGB.
+    private var curve = Curve.standard
+    /// To the primaries of sRGB, row by row, in linear light; nil where they are the same or unknown.
+    private var matrix: [Float]?
+
+    /// Whether sRGB is what they are, or what unknown ones are taken for.
     var isStandard: Bool { matrix == nil && curve == .standard }
 
-    private enum Curve { case standard, linear, pq, hlg }
+    /// Whether they reach beyond the white of a screen of standard range.
+    var isHDR: Bool { curve == .pq || curve == .hlg }
 
-    private var curve: Curve {
-        switch transfer {
-        case 8: .linear
-        case 16: .pq
-        case 18: .hlg
-        default: .standard
-        }
+    static let displayP3 = CodedColour(primaries: 12, transfer: 13)
+
+    /// By code points of ITU-T H.273, tables 2 and 3. BT.709's curve and its relatives were graded on screens like those of
+    /// sRGB.
+    init(primaries: Int, transfer: Int) {
+        matrix = Self.chromaticities[primaries].flatMap(Self.matrix)
+        curve =
+            switch transfer {
+            case 4: .power(2.2)
+            case 5: .power(2.8)
+            case 8: .power(1)
+            case 16: .pq
+            case 18: .hlg
+            default: .standard
+            }
     }
 
-    /// To the primaries of sRGB, row by row, in linear light; nil where they are the same or unknown. From the
-    /// chromaticities of H.273, table 2.
-    private var matrix: [Float]? {
-        switch primaries {
-        case 9:
-            [1.660491, -0.587641, -0.072850, -0.124550, 1.132900, -0.008349, -0.018151, -0.100579, 1.118730]
-        case 12:
-            [1.224940, -0.224940, 0, -0.042057, 1.042057, 0, -0.019638, -0.078636, 1.098274]
-        default: nil
+    /// By what a PNG's gAMA and cHRM hold, times 100,000; either may be missing (PNG 3, 11.3.2.1 and 11.3.2.2).
+    init(gamma: Int?, chromaticities: [Int]?) {
+        matrix = chromaticities.flatMap { Self.matrix($0.map { Double($0) / 100_000 }) }
+        // What sRGB comes to, as that chunk can say it, and what says nothing.
+        if let gamma, gamma > 0, abs(gamma - 45455) > 500 { curve = .power(100_000 / Float(gamma)) }
+    }
+
+    /// By a profile whose curves are PQ's or HLG's, which no color management shows; nil where they aren't.
+    init?(profile: UnsafeRawBufferPointer) {
+        guard let stated = unsafe ColourProfile.highRange(profile) else { return nil }
+        self.init(primaries: stated.primaries ?? 2, transfer: stated.transfer)
+        if stated.primaries == nil { matrix = Self.toStandard(stated.colorants) }
+    }
+
+    /// White, red, green and blue, x and y each.
+    private static let chromaticities: [Int: [Double]] = [
+        4: [0.310, 0.316, 0.67, 0.33, 0.21, 0.71, 0.14, 0.08],
+        5: [0.3127, 0.3290, 0.64, 0.33, 0.29, 0.60, 0.15, 0.06],
+        6: [0.3127, 0.3290, 0.630, 0.340, 0.310, 0.595, 0.155, 0.070],
+        7: [0.3127, 0.3290, 0.630, 0.340, 0.310, 0.595, 0.155, 0.070],
+        9: [0.3127, 0.3290, 0.708, 0.292, 0.170, 0.797, 0.131, 0.046],
+        11: [0.314, 0.351, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060],
+        12: [0.3127, 0.3290, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060],
+        22: [0.3127, 0.3290, 0.630, 0.340, 0.295, 0.605, 0.155, 0.077],
+    ]
+
+    private typealias Rows = [Double]
+
+    /// Light of sRGB's primaries and of a profile's connection space (D50), both ways.
+    private static let standard: Rows = [
+        0.4360747, 0.3850649, 0.1430804, 0.2225045, 0.7168786, 0.0606169, 0.0139322, 0.0971045, 0.7141733,
+    ]
+
+    /// Bradford's, by which whites are adapted (ICC.1:2022, annex E).
+    private static let cones: Rows = [0.8951, 0.2664, -0.1614, -0.7502, 1.7135, 0.0367, 0.0389, -0.0685, 1.0296]
+
+    private static func matrix(_ points: [Double]) -> [Float]? {
+        func column(_ index: Int) -> Rows {
+            [points[2 * index], points[2 * index + 1], 1 - points[2 * index] - points[2 * index + 1]]
         }
+        guard points.count == 8, points[1] > 0 else { return nil }
+        let white = column(0).map { $0 / points[1] }
+        let columns = (1...3).map(column)
+        let primaries: Rows = (0..<9).map { columns[$0 % 3][$0 / 3] }
+        guard let weights = inverse(primaries).map({ product($0, white) }), let back = inverse(cones) else {
+            return nil
+        }
+        let seen = product(cones, [0.9642, 1, 0.8249])
+        let shown = product(cones, white)
+        let gains = zip(seen, shown).map { $0 / $1 }
+        let adapted: Rows = [gains[0], 0, 0, 0, gains[1], 0, 0, 0, gains[2]]
+        let light: Rows = (0..<9).map { primaries[$0] * weights[$0 % 3] }
+        return toStandard(product(product(product(back, adapted), cones), light))
+    }
+
+    /// Nil where the primaries are those of sRGB, as far as 8 bits show, or none.
+    private static func toStandard(_ colorants: Rows) -> [Float]? {
+        guard let rows = inverse(standard).map({ product($0, colorants) }) else { return nil }
+        let same: Rows = [1, 0, 0, 0, 1, 0, 0, 0, 1]
+        let isSame = zip(rows, same).allSatisfy { abs($0 - $1) < 0.004 }
+        return isSame || !rows.allSatisfy(\.isFinite) ? nil : rows.map { Float($0) }
+    }
+
+    /// Of three rows and as many as `right` has columns.
+    private static func product(_ left: Rows, _ right: Rows) -> Rows {
+        let columns = right.count / 3
+        var result = Rows(repeating: 0, count: right.count)
+        for (row, column) in (0..<3).flatMap({ row in (0..<columns).map { (row, $0) } }) {
+            for at in 0..<3 { result[row * columns + column] += left[row * 3 + at] * right[at * columns + column] }
+        }
+        return result
+    }
+
+    private static func inverse(_ m: Rows) -> Rows? {
+        let minors: Rows = (0..<9).map { place in
+            let (row, column) = (place % 3, place / 3)
+            let (a, b) = ((row + 1) % 3 * 3, (row + 2) % 3 * 3)
+            let (c, d) = ((column + 1) % 3, (column + 2) % 3)
+            return m[a + c] * m[b + d] - m[a + d] * m[b + c]
+        }
+        let determinant = m[0] * minors[0] + m[1] * minors[3] + m[2] * minors[6]
+        return abs(determinant) < 1e-9 ? nil : minors.map { $0 / determinant }
     }
 
     /// Nits of what was shot as white, in HDR: BT.2408.
@@ -40,7 +123,7 @@ struct CodedColour: Hashable, Sendable {
     /// Light as a part of white's.
     private func linear(_ value: Float) -> Float {
         switch curve {
-        case .linear: return value
+        case .power(let exponent): return powf(value, exponent)
         case .standard: return value <= 0.04045 ? value / 12.92 : powf((value + 0.055) / 1.055, 2.4)
         case .pq:
             // SMPTE ST 2084.
@@ -53,7 +136,7 @@ struct CodedColour: Hashable, Sendable {
         }
     }
 
-    /// Pixels of RGB, 0…1, coded so, as those of sRGB.
+    /// Pixels of RGB, 0…1, coded so, as those of sRGB. What is no number is black.
     ///
     /// What is brighter than sRGB's white is pressed into the upper half of its light; the lower half stays as it is.
     func standard(_ pixels: inout [Float], bands: Int) {

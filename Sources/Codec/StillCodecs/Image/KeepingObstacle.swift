@@ -17,10 +17,14 @@ struct KeptForm: Hashable, Sendable {
 }
 
 extension KeptForm {
-    init(_ header: borrowing Picture) {
+    init(_ header: borrowing Picture, _ coded: CodedColour?) {
         isPlain =
             header.format == VIPS_FORMAT_UCHAR
             && [VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W].contains(header.interpretation)
+        if let coded {
+            colours = coded.isStandard ? .standard : coded == .displayP3 ? .displayP3 : .other
+            return
+        }
         colours = unsafe header.withBlob("icc-profile-data") { profile in
             if unsafe profile.isEmpty || ColourProfile.isStandard(profile) { return .standard }
             return unsafe ColourProfile.isDisplayP3(profile) ? .displayP3 : .other

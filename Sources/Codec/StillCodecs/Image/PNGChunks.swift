@@ -71,6 +71,34 @@ enum PNGChunks {
         return ~value
     }
 
+    /// What its chunks say of its colours, by PNG 3's precedence: cICP, iCCP, sRGB, then gAMA and cHRM. Nil where that is a
+    /// profile or nothing.
+    static func colour(in file: UnsafeRawBufferPointer) -> CodedColour? {
+        var (position, hasProfile) = (8, false)
+        var gamma: Int?
+        var chromaticities: [Int]?
+        while position + 12 <= file.count {
+            func number(_ place: Int, _ bytes: Int) -> Int {
+                (0..<bytes).reduce(0) { unsafe $0 << 8 | Int(file[position + place + $1]) }
+            }
+            let length = number(0, 4)
+            guard length <= file.count - position - 12 else { break }
+            switch unsafe (String(decoding: file[position + 4..<position + 8], as: UTF8.self), length) {
+            case ("cICP", 4) where number(10, 2) == 1 && number(8, 1) != 2 && number(9, 1) != 2:
+                // RGB in full range: others aren't for pictures.
+                return CodedColour(primaries: number(8, 1), transfer: number(9, 1))
+            case ("iCCP", _), ("sRGB", _): hasProfile = true
+            case ("gAMA", 4): gamma = number(8, 4)
+            case ("cHRM", 32): chromaticities = (0..<8).map { number(8 + 4 * $0, 4) }
+            case ("IDAT", _): position = file.count
+            default: break
+            }
+            position += 12 + length
+        }
+        return hasProfile || gamma == nil && chromaticities == nil
+            ? nil : CodedColour(gamma: gamma, chromaticities: chromaticities)
+    }
+
     /// Whether the chunks lead to the one that ends a PNG.
     static func hasEnd(_ file: UnsafeRawBufferPointer) -> Bool {
         var position = 8

@@ -178,7 +178,7 @@ extension Picture {
     /// With 16 bits where it has integers of 32, which libvips would cut off at the most that fewer bits hold.
     func withoutLongIntegers() throws(VipsFailure) -> Picture {
         guard format == VIPS_FORMAT_UINT, bands <= 4 else { return shared() }
-        return try unsafe derive { unsafe satchel_scale_integers($0, $1) }
+        return try unsafe derive { unsafe satchel_scale_to_shorts($0, $1) }
     }
 
     /// The same pixels without any metadatum.
@@ -206,6 +206,10 @@ extension Picture {
 
     /// sRGB with 8 bits and 3 or 4 bands, through the embedded profile where there is a usable one.
     func standardColour() throws(VipsFailure) -> Picture {
+        if format == VIPS_FORMAT_FLOAT, needsProfile {
+            // Samples of that profile, where libvips takes floats for light.
+            return try unsafe derive { unsafe satchel_scale_to_shorts($0, $1) }.standardColour()
+        }
         if !needsProfile, interpretation == VIPS_INTERPRETATION_sRGB, format == VIPS_FORMAT_UCHAR {
             return try isPlain ? shared() : trimmedBands()
         }
@@ -242,7 +246,7 @@ extension Picture {
     var mostAlpha: Double {
         switch (format, interpretation) {
         case (VIPS_FORMAT_USHORT, _), (_, VIPS_INTERPRETATION_RGB16), (_, VIPS_INTERPRETATION_GREY16): 65535
-        case (_, VIPS_INTERPRETATION_scRGB): 1
+        case (_, VIPS_INTERPRETATION_scRGB), (VIPS_FORMAT_FLOAT, VIPS_INTERPRETATION_B_W): 1
         default: 255
         }
     }
@@ -250,8 +254,13 @@ extension Picture {
     /// Through the embedded profile; nil where there is none, or where it is sRGB already, or doesn't fit the pixels.
     private func transformed() throws(VipsFailure) -> Picture? {
         guard needsProfile else { return nil }
-        return try? unsafe derive { unsafe satchel_icc_to_srgb($0, $1) }
+        let intent = unsafe withBlob("icc-profile-data") { unsafe ColourProfile.intent($0) }
+        return try? unsafe derive { unsafe satchel_icc_to_srgb($0, $1, intent) }
     }
+
+    /// Instead of a profile that is for other pixels, which ``SourceBytes/load(_:_:)`` leaves out.
+    static let unfitProfile = "satchel-unfit-profile"
+    static let unfitProfileNote = "its color profile is for pixels of another kind, and was left out"
 
     /// Whether there is a profile, and its colours are not those of sRGB anyway.
     var needsProfile: Bool {
@@ -263,16 +272,25 @@ extension Picture {
         return unsafe !isBytes || !withBlob("icc-profile-data", { unsafe ColourProfile.isStandard($0) })
     }
 
-    /// sRGB from colours that code points describe. Computes the pixels.
+    /// sRGB from grey or RGB that a file describes by numbers. Computes the pixels.
     func standardColour(from coded: CodedColour) throws(VipsFailure) -> Picture {
-        let most: Float = format == VIPS_FORMAT_USHORT ? 65535.0 : 255
+        let most = Float(isFloat ? 1 : mostAlpha)
         let picture = try unsafe derive { unsafe satchel_cast($0, $1, VIPS_FORMAT_FLOAT) }
         var values = try picture.floats()
         for index in values.indices { values[index] /= most }
-        coded.standard(&values, bands: bands)
-        let bytes = values.map { UInt8(min(max($0, 0), 1) * 255 + 0.5) }
+        var channels = bands
+        if channels < 3 {
+            var colours: [Float] = []
+            colours.reserveCapacity(values.count * 3)
+            for (index, value) in values.enumerated() {
+                colours += [Float](repeating: value, count: index % bands == 0 ? 3 : 1)
+            }
+            (values, channels) = (colours, channels + 2)
+        }
+        coded.standard(&values, bands: channels)
+        let bytes = values.map { UInt8(max(0, min($0, 1)) * 255 + 0.5) }
         do {
-            return try Raster(width: width, height: height, channels: bands, bytes: bytes).picture()
+            return try Raster(width: width, height: height, channels: channels, bytes: bytes).picture()
         } catch {
             throw VipsFailure(text: "out of memory")
         }
@@ -286,13 +304,6 @@ extension Picture {
         defer { unsafe g_free(start) }
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: length)
         return unsafe [Float](bytes.bindMemory(to: Float.self))
-    }
-
-    /// Whether the pixels are RGB of 8 or 16 bits without a profile, which code points may describe.
-    var isUnmanaged: Bool {
-        (bands == 3 || bands == 4) && !has("icc-profile-data")
-            && (interpretation == VIPS_INTERPRETATION_sRGB && format == VIPS_FORMAT_UCHAR
-                || interpretation == VIPS_INTERPRETATION_RGB16 && format == VIPS_FORMAT_USHORT)
     }
 
     /// With colours that were multiplied by alpha divided by it again.

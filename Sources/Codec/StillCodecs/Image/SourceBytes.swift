@@ -98,6 +98,11 @@ package struct SourceBytes: ~Copyable {
         guard let loader = format.loader?.name else { throw VipsFailure(text: "\(format.name) has no loader") }
         let picture = try unsafe Picture.make { out in unsafe satchel_load(loader, source, out, loading.form) }
         if isHurried { picture.stopInTime() }
+        let interpretation = picture.interpretation
+        if unsafe !picture.withBlob("icc-profile-data", { unsafe ColourProfile.fits($0, interpretation) }) {
+            // Everything behind this takes a profile for that of the pixels.
+            unsafe picture.withHandle { unsafe satchel_replace_profile($0, Picture.unfitProfile) }
+        }
         return picture
     }
 }

@@ -218,15 +218,14 @@ package struct StillDecoding {
 
     /// What was loaded, scaled.
     func scaled(_ loaded: borrowing Picture, by downscaler: VipsDownscaler) throws(VipsFailure) -> Picture {
-        let isPremultiplied = facts.heif?.isPremultiplied == true
-        return try downscaler.scaled(
-            isPremultiplied ? loaded.dividedByAlpha() : loaded.withoutLongIntegers(),
+        try downscaler.scaled(
+            facts.isPremultiplied ? loaded.dividedByAlpha() : loaded.withoutLongIntegers(),
             storedRegion.scaled(from: facts.storedSize, to: loaded.size), to: target)
     }
 
     /// What was scaled, upright in sRGB; in memory.
     private func finished(_ scaled: borrowing Picture) throws(VipsFailure) -> Picture {
-        if let coded = facts.heif?.colour, !coded.isStandard, scaled.isUnmanaged {
+        if let coded = facts.coded {
             return try scaled.upright(facts.orientation).standardColour(from: coded)
         }
         return try small(scaled)

@@ -20,8 +20,10 @@ package struct StillFacts: Hashable, Sendable {
     var isPlanarJPEG = false
     /// Scanned more than once, so that a decoder holds all coefficients.
     var isProgressive = false
-    /// What a HEIF says of its colours.
-    var heif: HEIFProperties?
+    /// What a HEIF says of its alpha.
+    var isPremultiplied = false
+    /// Colours that are no profile's; nil where a profile counts, or nothing is said.
+    var coded: CodedColour?
     /// Whether a WebP's pixels end with the file.
     var isCut = false
     /// Whether a JPEG's end is nothing but zeros.
@@ -109,8 +111,16 @@ package struct StillSource: ~Copyable {
             colourShare: header.text("jpeg-chroma-subsample") == "4:2:0" ? 0.5 : Double(header.bands - 1),
             hasAlpha: header.hasAlpha, isPlanarJPEG: format == .jpeg && header.isPlain,
             isProgressive: [header.integer("jpeg-multiscan"), header.integer("interlaced")].contains(1),
-            heif: format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil, bytes: bytes.count,
-            keptForm: KeptForm(header), losses: losses)
+            bytes: bytes.count, losses: losses)
+        let heif = format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil
+        try HEIFProperties.check(matrix: heif?.matrix)
+        facts.isPremultiplied = heif?.isPremultiplied == true
+        var coded = format == .png ? unsafe bytes.withBytes { unsafe PNGChunks.colour(in: $0) } : nil
+        // No profile can say what is HDR, but by words that only some know.
+        if let stated = heif?.colour, profileBytes == 0 || stated.isHDR { coded = stated }
+        facts.coded = coded ?? (unsafe header.withBlob("icc-profile-data") { unsafe CodedColour(profile: $0) })
+        facts.keptForm = KeptForm(header, facts.coded)
+        if header.has(Picture.unfitProfile) { facts.notes.append(Picture.unfitProfileNote) }
         let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
         if hasGainMap { facts.notes.append("its gain map was left out: shown in standard range") }
         if format == .jpeg, !hasGainMap {
