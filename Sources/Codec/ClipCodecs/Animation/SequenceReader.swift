@@ -17,18 +17,11 @@ final class SequenceReader {
     let moments: [Moment]
     private let timeBase: TimeBase
     private let isPremultiplied: Bool
-    private let demuxer: Demuxer
     private let colour: TrackDecoder
     private let alpha: TrackDecoder?
-    private let packet: Packet
     /// Decoded, and later than what was asked for.
     private var ahead: TrackDecoder.Picture?
-    /// Planes of alpha, in order.
-    private var planes: [TrackDecoder.Picture] = []
-    private var isDrained = false
-
-    /// The decoders of two tracks hand out their pictures with less delay between them.
-    private static let mostPlanes = 24
+    private var plane: TrackDecoder.Picture?
 
     /// Opens the tracks, and checks limits; decodes no more than FFmpeg needs for what the header leaves open.
     ///
@@ -39,57 +32,63 @@ final class SequenceReader {
         let bytes = try fileBytes(descriptor)
         FFmpegLibraries.clearLog()
         return try refusing("reading its tracks") { () throws(FFmpegFailure) -> SequenceReader? in
-            // What an edit list repeats is played, not stored.
-            let name = ContainerFormat.movie.demuxer
-            let opened = try Demuxer.open(
-                descriptor, bytes: bytes, formats: [name], forced: name, settings: ["ignore_editlist": "1"])
-            guard let demuxer = opened else { return nil }
-            try demuxer.probeStreams(maximumPixels: limits.framePixels, atMost: limits.streams)
+            guard let demuxer = try Self.demuxer(descriptor, bytes, limits) else { return nil }
             guard let index = Self.stream(of: tracks.colour, in: demuxer), let stream = unsafe demuxer.stream(index),
                 let parameters = unsafe stream.pointee.codecpar,
                 unsafe Decoders.decoder(for: parameters.pointee.codec_id) != nil
             else { return nil }
             let codec = unsafe String(cString: avcodec_get_name(parameters.pointee.codec_id))
             guard let picture = unsafe PictureFacts(stream, name: codec, index: index, in: demuxer) else { return nil }
-            let colour = try unsafe TrackDecoder(stream, picture, isAlpha: false, maximumPixels: limits.framePixels)
-            var alpha: TrackDecoder?
-            if let track = tracks.alpha, let index = Self.stream(of: track, in: demuxer),
-                let stream = unsafe demuxer.stream(index)
-            {
-                var plane = picture
-                plane.stream = index
-                alpha = try unsafe TrackDecoder(stream, plane, isAlpha: true, maximumPixels: limits.framePixels)
-            }
-            for other in 0..<demuxer.streamCount where other != colour.stream && other != alpha?.stream {
-                if let stream = unsafe demuxer.stream(other) { unsafe stream.pointee.discard = AVDISCARD_ALL }
-            }
             let count = Self.entries(of: index, in: demuxer)
             do throws(AttachmentError) {
+                try HEIFProperties.check(
+                    matrix: unsafe Int(parameters.pointee.color_space.rawValue),
+                    known: Set(Colours.unusual.map { Int($0.rawValue) }))
                 try AnimationFacts.check(frames: count, size: picture.coded, limits: limits)
             } catch {
                 throw FFmpegFailure(refusal: error)
             }
             let moments = try Self.moments(of: index, atMost: count, in: demuxer)
             guard demuxer.rewind() else { throw FFmpegFailure(satchel_averror_invaliddata) }
+            let colour = try TrackDecoder(demuxer, picture, isAlpha: false, maximumPixels: limits.framePixels)
+            var alpha: TrackDecoder?
+            // The samples of one track may lie behind all of the other's.
+            if let track = tracks.alpha, let demuxer = try Self.demuxer(descriptor, bytes, limits),
+                let index = Self.stream(of: track, in: demuxer)
+            {
+                var plane = picture
+                plane.stream = index
+                alpha = try TrackDecoder(demuxer, plane, isAlpha: true, maximumPixels: limits.framePixels)
+            }
             return SequenceReader(
                 codec: codec, picture: picture, moments: moments, isPremultiplied: tracks.isPremultiplied,
-                demuxer: demuxer, colour: colour, alpha: alpha, packet: try Packet())
+                colour: colour, alpha: alpha)
         }
     }
 
+    private static func demuxer(
+        _ descriptor: Int32, _ bytes: Int64, _ limits: Limits
+    ) throws(FFmpegFailure) -> Demuxer? {
+        // What an edit list repeats is played, not stored.
+        let name = ContainerFormat.movie.demuxer
+        let opened = try Demuxer.open(
+            descriptor, bytes: bytes, formats: [name], forced: name, settings: ["ignore_editlist": "1"])
+        guard let demuxer = opened else { return nil }
+        try demuxer.probeStreams(maximumPixels: limits.framePixels, atMost: limits.streams)
+        return demuxer
+    }
+
     private init(
-        codec: String, picture: PictureFacts, moments: [Moment], isPremultiplied: Bool, demuxer: consuming Demuxer,
-        colour: TrackDecoder, alpha: TrackDecoder?, packet: consuming Packet
+        codec: String, picture: PictureFacts, moments: [Moment], isPremultiplied: Bool, colour: TrackDecoder,
+        alpha: TrackDecoder?
     ) {
         self.codec = codec
         size = picture.upright
         timeBase = picture.timeBase
         self.moments = moments
         self.isPremultiplied = isPremultiplied
-        self.demuxer = demuxer
         self.colour = colour
         self.alpha = alpha
-        self.packet = packet
     }
 
     /// Items may be streams as well, and have numbers of their own.
@@ -127,17 +126,8 @@ final class SequenceReader {
         return moments
     }
 
-    /// Milliseconds that the pictures are shown, rounded where they begin, so that nothing adds up.
-    var delays: [Int] {
-        var elapsed = 0
-        var time = 0.0
-        return moments.map { moment in
-            time += timeBase.seconds(moment.duration) * 1000
-            let delay = max(0, Int(min(time, 1e15).rounded()) - elapsed)
-            elapsed += delay
-            return delay
-        }
-    }
+    /// Milliseconds that the pictures are shown.
+    var delays: [Int] { AnimationFacts.shown(moments.map { timeBase.seconds($0.duration) * 1000 }) }
 
     /// RGBA of the picture of a moment, or RGB where the sequence has no alpha: upright, in sRGB, not premultiplied; nil where
     /// it can't be decoded. Moments are asked for in their order.
@@ -145,46 +135,24 @@ final class SequenceReader {
         do throws(FFmpegFailure) {
             let wanted = moments[index].time
             while true {
-                if let found = ahead {
-                    if found.time > wanted { return nil }
-                    ahead = nil
-                    if found.time == wanted { return try withAlpha(found.bytes, at: wanted) }
-                }
-                while ahead == nil {
-                    ahead = try colour.next()
-                    if ahead == nil {
-                        if isDrained { return nil }
-                        try feed()
-                    }
-                }
+                if ahead == nil { ahead = try colour.next() }
+                guard let found = ahead, found.time <= wanted else { return nil }
+                ahead = nil
+                if found.time == wanted { return try withAlpha(found.bytes, at: wanted) }
             }
         } catch {
             throw error.refusal(of: "decoding a frame")
         }
     }
 
-    /// Hands the next packet to its decoder, and takes the planes of alpha that come of it.
-    private func feed() throws(FFmpegFailure) {
-        if try demuxer.read(packet) {
-            if packet.stream == colour.stream { try colour.send(packet) }
-            if packet.stream == alpha?.stream { try alpha?.send(packet) }
-        } else {
-            colour.drain()
-            alpha?.drain()
-            isDrained = true
-        }
-        while let plane = try alpha?.next() {
-            planes.append(plane)
-            guard planes.count <= Self.mostPlanes else { throw FFmpegFailure(satchel_averror_invaliddata) }
-        }
-    }
-
     private func withAlpha(_ colours: [UInt8], at time: Int64) throws(FFmpegFailure) -> [UInt8]? {
         guard let alpha else { return colours }
         let wanted = alpha.timeBase.ticks(timeBase.seconds(time))
-        while !isDrained, planes.last.map({ $0.time < wanted }) ?? true { try feed() }
-        planes.removeAll { $0.time < wanted }
-        guard let plane = planes.first, plane.time == wanted, plane.bytes.count * 3 == colours.count else { return nil }
+        while plane.map({ $0.time < wanted }) ?? true {
+            plane = try alpha.next()
+            if plane == nil { break }
+        }
+        guard let plane, plane.time == wanted, plane.bytes.count * 3 == colours.count else { return nil }
         var pixels = [UInt8](repeating: 0, count: plane.bytes.count * 4)
         for at in plane.bytes.indices {
             let opacity = Int(plane.bytes[at])
@@ -199,15 +167,17 @@ final class SequenceReader {
     }
 }
 
-/// Decodes one of a sequence's tracks.
+/// Reads and decodes one of a sequence's tracks.
 private final class TrackDecoder {
     struct Picture {
         var time: Int64
         var bytes: [UInt8]
     }
 
-    let stream: Int
     let timeBase: TimeBase
+    private let demuxer: Demuxer
+    private let packet: Packet
+    private var isDrained = false
     private let picture: PictureFacts
     private let isAlpha: Bool
     private let decoder: Decoder
@@ -225,24 +195,35 @@ private final class TrackDecoder {
 
     /// - Parameter picture: The colours' facts: alpha is turned as they are, and as large.
     init(
-        _ stream: UnsafeMutablePointer<AVStream>, _ picture: PictureFacts, isAlpha: Bool, maximumPixels: Int64
+        _ demuxer: consuming Demuxer, _ picture: PictureFacts, isAlpha: Bool, maximumPixels: Int64
     ) throws(FFmpegFailure) {
+        guard let stream = unsafe demuxer.stream(picture.stream) else {
+            throw FFmpegFailure(satchel_averror_invaliddata)
+        }
+        for other in 0..<demuxer.streamCount where other != picture.stream {
+            if let stream = unsafe demuxer.stream(other) { unsafe stream.pointee.discard = AVDISCARD_ALL }
+        }
         decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
         frame = try Frame()
         output = try Frame()
-        self.stream = picture.stream
+        packet = try Packet()
         timeBase = TimeBase(unsafe stream.pointee.time_base)
+        self.demuxer = demuxer
         self.picture = picture
         self.isAlpha = isAlpha
     }
 
-    func send(_ packet: borrowing Packet) throws(FFmpegFailure) { try decoder.send(packet) }
-
-    func drain() { decoder.drain() }
-
-    /// The next picture, three bytes a pixel, or one of alpha; nil where more must be sent first, or all is out.
+    /// The next picture, three bytes a pixel, or one of alpha; nil where all is out.
     func next() throws(FFmpegFailure) -> Picture? {
-        guard try decoder.receive(frame) else { return nil }
+        while try !decoder.receive(frame) {
+            if isDrained { return nil }
+            if try !demuxer.read(packet) {
+                decoder.drain()
+                isDrained = true
+            } else if packet.stream == picture.stream {
+                try decoder.send(packet)
+            }
+        }
         let time = frame.timestamp ?? .min
         let shown = picture.turn.swapsSides ? picture.upright.swapped : picture.upright
         if !isAlpha { picture.colours.mark(frame) }

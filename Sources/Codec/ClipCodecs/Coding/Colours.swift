@@ -37,7 +37,7 @@ struct Colours: Hashable, Sendable {
     /// A matrix that only zimg converts.
     private var isUnusual: Bool { Self.unusual.contains(matrix) }
 
-    private static let unusual: Set = [
+    static let unusual: Set = [
         AVCOL_SPC_FCC, AVCOL_SPC_SMPTE240M, AVCOL_SPC_YCGCO, AVCOL_SPC_BT2020_CL, AVCOL_SPC_ICTCP,
     ]
 

@@ -35,6 +35,22 @@ enum HEIFTurns {
         return shape.orientation
     }
 
+    /// Lists what each item is before how it is cropped and turned, in unchanged order: as the standard has it (ISO/IEC 23008-12,
+    /// 6.5.1), and as libheif has to find it.
+    static func sort(in file: UnsafeMutableRawBufferPointer) {
+        let bytes = unsafe Bytes(whole: UnsafeRawBufferPointer(file))
+        let meta = bytes.boxes.first { $0.type == "meta" }?.body.dropped(4)?.boxes ?? []
+        guard let boxes = meta.first(where: { $0.type == "iprp" })?.body.boxes else { return }
+        for (_, properties) in Bytes.properties(in: boxes) {
+            let shapes = properties.filter { Shape.changes.contains($0.box.type) }
+            let sorted = properties.filter { !Shape.changes.contains($0.box.type) } + shapes
+            let numbers = sorted.map { property in property.place.map { place in unsafe file[place] } }
+            for (property, number) in zip(properties, numbers) {
+                for (place, byte) in zip(property.place, number) { unsafe file[place] = byte }
+            }
+        }
+    }
+
     private static func isAlpha(_ properties: [Bytes.Box]) -> Bool {
         properties.contains { $0.type == "auxC" && kinds.contains($0.body.dropped(4)?.zeroTerminated ?? "") }
     }
@@ -46,6 +62,7 @@ enum HEIFTurns {
     /// What an item's properties make of its pixels, in their order.
     private struct Shape: Equatable {
         static let turns: Set = ["irot", "imir"]
+        static let changes = turns.union(["clap"])
 
         private(set) var crops: [[UInt8]] = []
         /// Whether it is cropped after it was turned: not as MIAF has it (ISO/IEC 23000-22).

@@ -12,7 +12,8 @@ extension ImageCandidate {
         }
         let bytes = try bytes()
         let turns = try unsafe bytes.withMutableBytes { (bytes) throws(AttachmentError) in
-            try unsafe HEIFTurns.take(from: bytes)
+            unsafe HEIFTurns.sort(in: bytes)
+            return try unsafe HEIFTurns.take(from: bytes)
         }
         var still = try still(bytes, losses: losses)
         if turns != 1 { still.facts.orientation = turns }
@@ -54,7 +55,7 @@ extension ImageCandidate {
         guard !reader.moments.isEmpty else { throw .corrupt(reason: "the file ends before its first frame") }
         let facts = AnimationFacts(
             type: PictureFormat.heif.typesByCoding[reader.codec] ?? .heif, sniffedType: sniffed.type,
-            size: reader.size, delays: reader.delays.map(AnimationFacts.shown), plays: tracks.colour.plays,
+            size: reader.size, delays: reader.delays, plays: tracks.colour.plays,
             bytes: bytes.count, missing: missing,
             missingReason: missing > 0 ? "the file ends before or within them" : "")
         let source = SequenceSource(descriptor: descriptor, limits: limits, tracks: tracks)

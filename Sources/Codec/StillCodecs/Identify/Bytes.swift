@@ -95,8 +95,8 @@ package struct Bytes {
         package var place: Range<Int>
     }
 
-    /// What belongs to each of `items`, by the boxes in a file's `iprp`, in the order of their lists.
-    package static func properties(in boxes: [Box], of items: Set<Int>) -> [Int: [Property]] {
+    /// What belongs to each of `items`, or of all, by the boxes in a file's `iprp`, in the order of their lists.
+    package static func properties(in boxes: [Box], of items: Set<Int>? = nil) -> [Int: [Property]] {
         let all = boxes.first { $0.type == "ipco" }?.body.boxes ?? []
         var places: [Int: [Bytes]] = [:]
         for box in boxes where box.type == "ipma" { box.body.associations(of: items, into: &places) }
@@ -113,7 +113,7 @@ package struct Bytes {
     }
 
     /// Adds where the numbers of each item's properties are in an `ipma` box; an item's first list counts.
-    private func associations(of items: Set<Int>, into found: inout [Int: [Bytes]]) {
+    private func associations(of items: Set<Int>?, into found: inout [Int: [Bytes]]) {
         guard let version = number(at: 0, bytes: 1), let flags = number(at: 1, bytes: 3),
             let count = number(at: 4, bytes: 4)
         else { return }
@@ -126,7 +126,7 @@ package struct Bytes {
             at += idBytes + 1
             let end = at + properties * indexBytes
             guard end <= range.count else { return }
-            if items.contains(id), found[id] == nil {
+            if items?.contains(id) ?? (found.count < 10_000), found[id] == nil {
                 found[id] = stride(from: at, to: end, by: indexBytes).map { at in
                     Bytes(self, range.lowerBound + at..<range.lowerBound + at + indexBytes)
                 }

@@ -23,7 +23,10 @@ import Testing
     }
 
     /// Colours that move, as an animated AVIF of libavif's own encoder.
-    private borrowing func sequence(frames: Int, hasAlpha: Bool = false, size: (Int, Int) = (96, 64)) throws -> URL {
+    private borrowing func sequence(
+        frames: Int, hasAlpha: Bool = false, size: (Int, Int) = (96, 64),
+        quality: [String] = ["--min", "4", "--max", "8"]
+    ) throws -> URL {
         let file = directory.url.appending(path: "sequence-\(frames)-\(hasAlpha).avif")
         try PictureJudge.run(
             """
@@ -32,13 +35,12 @@ import Testing
             for n in range(int(args[1])):
                 frame = np.zeros((h, w, 4 if alpha else 3), np.uint8)
                 y, x = np.mgrid[0:h, 0:w]
-                frame[..., 0], frame[..., 1], frame[..., 2] = x + n * 20, y * 3, n * 30
+                frame[..., 0], frame[..., 1], frame[..., 2] = (x + n * 20) % 256, y * 3, n * 30 % 256
                 if alpha: frame[..., 3] = np.where((x + n * 8) % w < w // 2, 255, 100)
                 names.append(f'{args[0]}-{n:04}.png')
                 Image.fromarray(frame).save(names[-1])
-            subprocess.run(['avifenc', '--jobs', '1', '--speed', '9', '--min', '4', '--max', '8', '--fps', '8', *names,
-                args[0]], check=True, stdout=subprocess.DEVNULL)
-            """, [file.path, "\(frames)", "\(size.0)", "\(size.1)", "\(hasAlpha)"])
+            subprocess.run(['avifenc', '--jobs', '1', '--speed', '9', *args[5:], '--fps', '8', *names, args[0]], check=True, stdout=subprocess.DEVNULL)
+            """, [file.path, "\(frames)", "\(size.0)", "\(size.1)", "\(hasAlpha)"] + quality)
         return file
     }
 
@@ -158,6 +160,22 @@ import Testing
         #expect(judged == ["True", "4 True True"])
     }
 
+    @Test func `the samples of a track may lie behind all of another's`() throws {
+        // libavif writes the colors of all frames, then all alpha: more frames than decoders hold.
+        let quality = ["--min", "10", "--max", "10", "--minalpha", "10", "--maxalpha", "10"]
+        let source = try sequence(frames: 40, hasAlpha: true, size: (64, 48), quality: quality)
+        let rendered = try Rendered.of(source, in: directory.url, profile: Self.profile())
+        #expect(rendered.probeResult.frames == 40 && rendered.ending.losses.isEmpty)
+        let alphas = try PictureJudge.run(
+            """
+            image = Image.open(args[0]); image.seek(39)
+            shown = np.asarray(image.convert('RGBA')).astype(int)[..., 3]
+            y, x = np.mgrid[0:48, 0:64]; wanted = np.where((x + 39 * 8) % 64 < 32, 255, 100)
+            say(image.n_frames, np.abs(shown - wanted).mean() < 3)
+            """, [try rendered.path(.main)])
+        #expect(alphas == ["40 True"])
+    }
+
     @Test(arguments: [false, true])
     func `alpha is that of its own track, and colours are what they were before it`(isPremultiplied: Bool) throws {
         let file = directory.url.appending(path: "alpha.avif")
@@ -188,19 +206,27 @@ import Testing
     }
 
     /// A header alone, with an edit list of `flags` whose segment lasts 500 of the track's `duration` ticks.
-    private static func header(flags: UInt8, duration: UInt32) -> Data {
+    private static func header(flags: UInt8, duration: UInt64, isLong: Bool) -> Data {
         func big(_ value: UInt32) -> Data { Data((0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }) }
         func box(_ name: String, _ body: Data) -> Data { big(UInt32(body.count + 8)) + Data(name.utf8) + body }
-        let track = box("tkhd", big(3) + Data(count: 8) + big(1) + big(0) + big(duration) + Data(count: 60))
+        let times = Data(count: isLong ? 16 : 8)
+        let length = (isLong ? big(UInt32(duration >> 32)) : Data()) + big(UInt32(truncatingIfNeeded: duration))
+        let track = box("tkhd", big(isLong ? 1 << 24 | 3 : 3) + times + big(1) + big(0) + length + Data(count: 60))
         let edits = box("edts", box("elst", big(UInt32(flags)) + big(1) + big(500) + big(0) + big(1 << 16)))
         let handler = box("mdia", box("hdlr", Data(count: 8) + Data("pict".utf8) + Data(count: 13)))
         return box("ftyp", Data("avis".utf8) + Data(count: 4)) + box("moov", box("trak", track + edits + handler))
     }
 
     /// ISO/IEC 23008-12, 9.6.1.
-    @Test(arguments: [(0, 500, 1), (0, 1500, 1), (1, 500, 1), (1, 1500, 3), (1, .max, 0)] as [(UInt8, UInt32, Int)])
-    func `an edit list says how often a sequence plays`(flags: UInt8, duration: UInt32, plays: Int) throws {
-        let header = Self.header(flags: flags, duration: duration)
+    @Test(
+        arguments: [
+            (0, 500, 1, false), (0, 1500, 1, false), (1, 500, 1, false), (1, 1500, 3, false), (1, 1500, 3, true),
+            (1, 0xFFFF_FFFF, 0, false), (1, 0x7FFF_FFFF, 0, false), (1, .max, 0, true), (1, .max / 2, 0, true),
+        ] as [(UInt8, UInt64, Int, Bool)])
+    func `an edit list says how often a sequence plays`(
+        flags: UInt8, duration: UInt64, plays: Int, isLong: Bool
+    ) throws {
+        let header = Self.header(flags: flags, duration: duration, isLong: isLong)
         let tracks = unsafe header.withUnsafeBytes { unsafe PictureTracks($0) }
         #expect(tracks?.colour.plays == plays)
     }
