@@ -1,3 +1,4 @@
+import CHEIF
 import SatchelCore
 import StillCodecs
 
@@ -15,7 +16,15 @@ extension ImageCandidate {
             unsafe HEIFTurns.sort(in: bytes)
             return try unsafe HEIFTurns.take(from: bytes)
         }
-        var still = try still(bytes, losses: losses)
+        var still: StillSource
+        do {
+            still = try self.still(bytes, losses: losses)
+        } catch {
+            let feature = NewerFeature.newestHEIC
+            let library = CodecLibrary(.libheif, version: unsafe String(cString: heif_get_version()))
+            guard error == feature.refusal, library.isAtLeast(feature.since) else { throw error }
+            throw .corrupt(reason: "its items refer to others that aren't there")
+        }
         if turns != 1 { still.facts.orientation = turns }
         still.facts.notes += notes
         return .still(still)

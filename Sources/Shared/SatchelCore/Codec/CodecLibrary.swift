@@ -20,9 +20,9 @@ public struct CodecLibrary: Hashable, Sendable, Codable {
         public var reason: String {
             switch self {
             case .turnedOff: "Satchel's decoder is turned off"
-            case .untriedVersion: "Satchel's decoder wasn't tried with this version"
+            case .untriedVersion: "Satchel's decoder is not tested with this version"
             case .differs:
-                "Satchel's decoder failed its check, in which both decode one picture; please report that"
+                "Satchel's decoder failed its self-test; please report this"
             }
         }
     }
@@ -56,8 +56,8 @@ public struct NewerFeature: Hashable, Sendable {
     public var since: String
     /// Names it, as the subject of a sentence in the singular.
     public var subject: String
-    /// How older versions report it, in small letters; nil where they don't.
-    public var message: String?
+    /// How older versions report it, in small letters; none where they don't.
+    public var messages: [String]
     /// What whoever sent it can do; a clause.
     public var advice: String
     /// Where a version comes from that reads it; a clause.
@@ -65,16 +65,19 @@ public struct NewerFeature: Hashable, Sendable {
 
     public static let all = [newestHEIC, animatedJXL]
 
-    /// A gain map that belongs to two items, the picture and how it is tone mapped: libheif's issue 1190.
+    /// A gain map or depth that belongs to how the picture is tone mapped, or to that and the picture: libheif's issues 1190 and 1213.
     public static let newestHEIC = NewerFeature(
         library: .libheif, since: "1.18", subject: "HEIC of the newest phones",
-        message: "too many auxiliary image references", advice: "Export it as JPEG",
-        help: "libheif 1.19 from bookworm-backports reads it: ./install-dependencies.sh backports")
+        messages: [
+            "too many auxiliary image references", "non-existing aux image referenced",
+            "non-existing alpha image referenced", "non-existing depth image referenced",
+        ], advice: "Export it as JPEG",
+        help: "install libheif 1.19 from bookworm-backports with ./install-dependencies.sh backports")
 
     /// Older ones show the first frame, and say nothing.
     public static let animatedJXL = NewerFeature(
-        library: .libvips, since: "8.16", subject: "animated JPEG XL", message: nil,
-        advice: "Convert it to WebP or GIF", help: "libvips 8.16 reads it, which Debian 13 has")
+        library: .libvips, since: "8.16", subject: "animated JPEG XL", messages: [],
+        advice: "Convert it to WebP or GIF", help: "use libvips 8.16 or newer, as in Debian 13")
 
     /// Those that `library` lacks.
     public static func missing(in library: CodecLibrary) -> [NewerFeature] {
@@ -84,13 +87,13 @@ public struct NewerFeature: Hashable, Sendable {
     /// The refusal of what a library reported so; nil where it is about something else.
     public static func refusal(of message: String) -> AttachmentError? {
         let text = message.lowercased()
-        return all.first { $0.message.map(text.contains) ?? false }?.refusal
+        return all.first { $0.messages.contains(where: text.contains) }?.refusal
     }
 
     /// What whoever sent a file of this is told where it can't be read.
     public var refusal: AttachmentError {
         .unsupportedFeature(
             reason: "\(subject) needs \(library.rawValue) \(since) or newer",
-            advice: "\(advice); whoever runs Satchel finds in satchel doctor what would read it.")
+            advice: "\(advice). The operator can find with satchel doctor what would read it.")
     }
 }

@@ -25,7 +25,7 @@ import Testing
     ) throws {
         #expect(NewerFeature.missing(in: CodecLibrary(feature.library, version: "0.1")).contains(feature))
         #expect(!NewerFeature.missing(in: CodecLibrary(feature.library, version: feature.since)).contains(feature))
-        if let message = feature.message {
+        for message in feature.messages {
             #expect(NewerFeature.refusal(of: "Invalid input: \(message.uppercased())") == feature.refusal)
         }
         #expect(feature.refusal.code == .unsupportedFeature)
