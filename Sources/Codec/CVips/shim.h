@@ -7,6 +7,7 @@
 // Where an operation has an `out`, it is set only when 0 is returned, and the caller owns the reference. On any other
 // return vips_error_buffer() says why; the buffer is global and keeps old text until satchel_error_clear().
 
+#include <gio/gio.h>
 #include <gmodule.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,10 +262,17 @@ static inline void satchel_copy_profile(VipsImage *from, VipsImage *to) {
     }
 }
 
-/// Takes the colour profile from an image that nothing else has yet, and sets the field `sign` in its place.
+enum { satchel_profile_of_others = 1, satchel_profile_of_inks = 2 };
+
+/// Takes the colour profile from an image that nothing else has yet, and sets the field `sign` in its place, which says what
+/// it was for.
 static inline void satchel_replace_profile(VipsImage *image, const char *sign) {
+    const void *profile;
+    size_t size;
+    int is_of_inks = vips_image_get_blob(image, VIPS_META_ICC_NAME, &profile, &size) == 0 && size >= 20 &&
+        memcmp((const char *)profile + 16, "CMYK", 4) == 0;
     vips_image_remove(image, VIPS_META_ICC_NAME);
-    vips_image_set_int(image, sign, 1);
+    vips_image_set_int(image, sign, is_of_inks ? satchel_profile_of_inks : satchel_profile_of_others);
 }
 
 /// By the operation of that name. Pixels are read in order, once.
@@ -412,6 +420,24 @@ static inline int satchel_webp_rows(
     WebPIDelete(decoder);
     if (status == VP8_STATUS_OK) return height;
     return is_begun && wide == width && high == height ? rows : -1;
+}
+
+/// Whether bytes are a stream of zlib's from its start to its end, with the checksum of what it holds. More than `most` bytes of
+/// that aren't looked at.
+static inline int satchel_zlib_is_sound(const unsigned char *bytes, size_t count, size_t most, satchel_stops stops) {
+    GConverter *inflater = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB));
+    enum { room = 64 << 10 };
+    char *to = g_malloc(room);
+    GConverterResult result = G_CONVERTER_CONVERTED;
+    for (size_t done = 0; result == G_CONVERTER_CONVERTED && done <= most && !stops();) {
+        gsize read = 0, written = 0;
+        result = g_converter_convert(
+            inflater, bytes, count, to, room, G_CONVERTER_INPUT_AT_END, &read, &written, NULL);
+        bytes += read, count -= read, done += written;
+    }
+    g_free(to);
+    g_object_unref(inflater);
+    return result == G_CONVERTER_FINISHED;
 }
 
 // MARK: Metadata

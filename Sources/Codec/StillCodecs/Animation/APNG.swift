@@ -18,6 +18,11 @@ enum APNG {
         guard let chunks = APNGChunks(try readBytes(descriptor, count: Int(count))) else { return .still() }
         if let fault = chunks.fault { return .still([Loss("its animation", because: fault)]) }
         guard chunks.announced > 1 else { return .still() }
+        guard !chunks.blendsDeeply else {
+            throw .unsupportedFeature(
+                reason: "this is an APNG of 16 bits whose frames are laid over each other, which is not taken",
+                advice: "Save it with 8 bits.")
+        }
         var facts = AnimationFacts(
             type: .png, sniffedType: image.sniffed.type, size: chunks.size,
             delays: AnimationFacts.shown(Array(chunks.delays.prefix(chunks.whole))), plays: chunks.plays,

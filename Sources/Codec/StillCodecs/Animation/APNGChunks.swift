@@ -15,6 +15,10 @@ struct APNGChunks: Hashable, Sendable {
     private(set) var damaged: Set<Int> = []
     /// The last frame's data is cut off.
     private(set) var isLastCut = false
+    /// Whether frames of 16 bits are laid over each other by their alpha.
+    private(set) var blendsDeeply = false
+    private var isDeep = false
+    private var hasAlpha = false
     /// The file ends before its end marker.
     private(set) var isUnmarked = true
     /// What is wrong with the chunks, as a clause; nil where nothing is.
@@ -31,6 +35,11 @@ struct APNGChunks: Hashable, Sendable {
             switch chunk.name {
             case "IHDR" where chunk.isWhole && chunk.body.count >= 8:
                 size = PixelSize(width: reader.number(chunk.body, 0, 4), height: reader.number(chunk.body, 4, 4))
+                guard chunk.body.count >= 10 else { break }
+                isDeep = reader.number(chunk.body, 8, 1) == 16
+                // Grey or RGB with alpha.
+                hasAlpha = reader.number(chunk.body, 9, 1) & 4 != 0
+            case "tRNS": hasAlpha = true
             case "acTL" where !isAnimated && delays.isEmpty:
                 isAnimated = true
                 guard chunk.isSound, chunk.body.count == 8 else {
@@ -84,6 +93,8 @@ struct APNGChunks: Hashable, Sendable {
         if width == 0 || height == 0 || left + width > size.width || top + height > size.height {
             fault = fault ?? "its frame \(delays.count + 1) lies outside of its picture"
         }
+        // The first frame has nothing below it.
+        if isDeep, hasAlpha, !delays.isEmpty, reader.number(body, 25, 1) == 1 { blendsDeeply = true }
         let denominator = reader.number(body, 22, 2)
         delays.append(Double(reader.number(body, 20, 2) * 1000) / Double(denominator == 0 ? 100 : denominator))
         // Until its data is there.

@@ -1,4 +1,5 @@
 package import SatchelCore
+import CVips
 
 /// What libmagic takes for an image, for the one decoder that may try it.
 package struct ImageCandidate: Sendable {
@@ -91,6 +92,16 @@ package struct ImageCandidate: Sendable {
         let bytes = try bytes()
         // What is no picture needs no newer library.
         let header = try header(of: bytes)
+        // libvips asks for all channels at once, and libjxl gives light with alpha or colors with alpha.
+        guard header.bands <= 4, !header.isGrey || header.bands <= 2 else {
+            throw .unsupportedFeature(
+                reason: "it has \(header.bands) channels, which are not taken of JPEG XL",
+                advice: "Export it with its colors and transparency alone.")
+        }
+        guard header.integer(Picture.unfitProfile) != Int(satchel_profile_of_inks) else {
+            throw .unsupportedFeature(
+                reason: "its colors are CMYK, which is not taken of JPEG XL", advice: "Export it as RGB.")
+        }
         if isAnimated, let feature = format.animation?.needs,
             !CodecLibrary(.libvips, version: Libvips.version).isAtLeast(feature.since)
         {

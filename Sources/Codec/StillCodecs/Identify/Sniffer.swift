@@ -8,7 +8,7 @@ package struct Sniffed: Hashable, Sendable {
     /// libmagic's media type.
     package var type: String
     /// Up to ``Sniffer/headBytes`` of the source.
-    var head: [UInt8]
+    package var head: [UInt8]
 
     /// The one image decoder that may try the source; nil where it is no image.
     var pictureFormat: PictureFormat? {

@@ -25,6 +25,11 @@ enum TIFFSamples {
         case 5, 6: return "complex numbers"
         default: break
         }
+        let channels = directory.number(samplesPerPixel) ?? 1
+        let isPacked = [1, 2, 4].contains(bits) && (channels == 1 || photometric == 3)
+        if bits % 8 != 0, !isPacked {
+            return "whole numbers of \(bits) bits\(channels > 1 ? " in \(channels) channels" : "")"
+        }
         if bits > 32 { return "whole numbers of \(bits) bits" }
         if let alpha = directory.numbers[extraSamples]?.first(where: { $0 == 1 || $0 == 2 }) {
             let isInk = photometric == 5
@@ -41,6 +46,7 @@ enum TIFFSamples {
     }
 
     private static let bitsPerSample = 258
+    private static let samplesPerPixel = 277
     private static let extraSamples = 338
     private static let sampleFormat = 339
 }

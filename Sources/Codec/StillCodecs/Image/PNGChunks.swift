@@ -1,3 +1,6 @@
+import CVips
+import SatchelCore
+
 /// The chunks of a PNG, freed of text before a decoder sees them: compressed text of a few kilobytes takes seconds to
 /// inflate, and says nothing of the picture.
 enum PNGChunks {
@@ -97,6 +100,22 @@ enum PNGChunks {
         }
         return hasProfile || gamma == nil && chromaticities == nil
             ? nil : CodedColour(gamma: gamma, chromaticities: chromaticities)
+    }
+
+    /// Whether its pixels are what their own checksum is of, whatever those of the chunks say.
+    static func isSound(_ file: UnsafeRawBufferPointer, of size: PixelSize) -> Bool {
+        var (position, data) = (8, [UInt8]())
+        while position + 12 <= file.count {
+            let length = (0..<4).reduce(0) { unsafe $0 << 8 | Int(file[position + $1]) }
+            guard length <= file.count - position - 12 else { break }
+            if unsafe file[position + 4..<position + 8].elementsEqual("IDAT".utf8) {
+                unsafe data += file[position + 8..<position + 8 + length]
+            }
+            position += 12 + length
+        }
+        // Four channels of 16 bits, and what rows have besides.
+        let most = Int(size.area) * 8 + size.height * 16
+        return unsafe satchel_zlib_is_sound(data, data.count, most, WorkTime.stops) != 0
     }
 
     /// Whether the chunks lead to the one that ends a PNG.

@@ -140,6 +140,9 @@ extension Picture {
     /// Whether its samples may lie beyond white, or be no number.
     var isFloat: Bool { [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains { $0 == format } }
 
+    /// Whether its pixels have one color, with alpha or without.
+    var isGrey: Bool { [VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16].contains(interpretation) }
+
     /// Whether its samples are of a printer's inks.
     var isInk: Bool { interpretation == VIPS_INTERPRETATION_CMYK }
 

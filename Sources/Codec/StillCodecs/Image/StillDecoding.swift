@@ -73,6 +73,7 @@ package struct StillDecoding {
     private static let zeros = "the file holds nothing but zeros from there on"
     private static let damagedTIFF = AttachmentError.corrupt(
         reason: "its TIFF data cannot be decoded: it is damaged")
+    private static let chunkDoubt = "a checksum of its chunks is wrong, and that of its pixels is right"
     private static let damage = "its data is damaged within them"
     /// Bytes behind the last row that say nothing of it.
     private static let oddBytes = 3
@@ -157,6 +158,11 @@ package struct StillDecoding {
         } else if isCut {
             faults.warnings.append(Self.lackOfEnd)
         } else {
+            // What is inflated has a checksum of its own.
+            if isPNG, unsafe bytes.withBytes({ unsafe PNGChunks.isSound($0, of: facts.storedSize) }) {
+                faults.warnings.append(Self.chunkDoubt)
+                return picture
+            }
             // All rows are there, and nobody knows which of them are right.
             let doubt = "its checksums don't fit its data"
             guard damaged == .salvage else {

@@ -40,10 +40,10 @@ package struct VipsFailure: Error, Hashable {
         if text.contains("number of sequence frames exceeded") {
             return .corrupt(reason: "its header announces more frames than its decoder takes")
         }
-        if text.contains("memory")
-            && (text.contains("out of") || text.contains("alloc") || text.contains("not enough")
-                || text.contains("insufficient"))
-        {
+        let isOfMemory =
+            text.contains("memory")
+            && ["out of", "alloc", "not enough", "insufficient"].contains(where: text.contains)
+        if isOfMemory || text.contains("security limit exceeded") {
             return .tooExpensive(resource: "memory", granted: "share")
         }
         if let refusal = UnsupportedPicture.refusal(of: format, saying: text) { return refusal }

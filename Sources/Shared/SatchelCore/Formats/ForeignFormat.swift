@@ -175,7 +175,7 @@ extension ForeignFormat {
         ForeignFormat(.picture, "a Palm's picture", named: Naming("palm")),
         ForeignFormat(.picture, "a Khoros picture (VIFF)", [0xab, 0x01, 0x01, 0x03]),
         ForeignFormat(.picture, "a scanned drawing (CALS)", .text("srcdocid:"), .text("version: mil-std-1840")),
-        ForeignFormat(.picture, "a bare fax", named: Naming("g3", "g4", "fax")),
+        ForeignFormat(.picture, "a bare fax", types: ["image/g3fax"], named: Naming("g3", "g4", "fax")),
         ForeignFormat(.picture, "a JNG picture", [0x8b, 0x4a, 0x4e, 0x47, 0x0d, 0x0a], types: ["video/x-jng"]),
         ForeignFormat(
             .picture, "an Amiga's picture (IFF)",

@@ -315,6 +315,33 @@ import Testing
         #expect(judged.most[1] <= 50 && judged.most[2] <= 40)
     }
 
+    @Test func `an APNG whose deep frames are laid over each other is refused by name, and others are shown`() throws {
+        let names = try PictureJudge.run(
+            """
+            import struct, zlib
+            def chunk(name, body): return struct.pack('>I', len(body)) + name + body + struct.pack('>I', zlib.crc32(name + body))
+            for kind, bands in ((0, 1), (4, 2), (2, 3), (6, 4)):
+                for bits in (8, 16):
+                    for blend in (0, 1):
+                        out = b'\\x89PNG\\r\\n\\x1a\\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 32, 24, bits, kind, 0, 0, 0))
+                        out += chunk(b'acTL', struct.pack('>II', 3, 0)); number = 0
+                        for n in range(3):
+                            pixels = np.full((24, 32, bands), (60 * n + 50) * (257 if bits == 16 else 1), '>u2' if bits == 16 else 'u1')
+                            data = zlib.compress(b''.join(b'\\0' + row.tobytes() for row in pixels))
+                            out += chunk(b'fcTL', struct.pack('>IIIIIHHBB', number, 32, 24, 0, 0, 1, 10, 0, blend)); number += 1
+                            if n: data = struct.pack('>I', number) + data; number += 1
+                            out += chunk(b'fdAT' if n else b'IDAT', data)
+                        name = f'{kind}-{bits}-{blend}.png'; open(f'{args[0]}/{name}', 'wb').write(out + chunk(b'IEND', b'')); say(name)
+            """, [directory.url.path])
+        #expect(names.count == 16)
+        for name in names {
+            let file = directory.url.appending(path: name)
+            let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.webp, side: nil))
+            let isRefused = ["4-16-1.png", "6-16-1.png"].contains(name)
+            #expect(refusal?.code == (isRefused ? .unsupportedFeature : nil), "\(name)")
+        }
+    }
+
     @Test(arguments: [60, 75, 50, 25], [MediaType.gif, .webp, .mp4])
     func `an animation of many frames a second lasts as long as its source, and the record says how long`(
         rate: Int, type: MediaType

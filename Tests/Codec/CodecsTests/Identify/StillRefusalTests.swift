@@ -109,15 +109,18 @@ import Testing
             ("a BMP of OS/2 with Huffman codes", "bmp(64, 1, 3)"),
             ("a BMP of OS/2 with run lengths of 24 bits", "bmp(64, 24, 4)"),
             ("a BMP with 64 bits a pixel", "bmp(40, 64, 0)"),
+            ("a BMP without its file header", "bmp(40, 24, 0, 14)"),
+            ("a BMP without its file header", "bmp(40, 8, 0, 14)"),
         ])
     func `another format is named`(name: String, script: String) throws {
         let error = try refusal(
             "f",
             """
             def begin(sign): open(args[0] + '/f', 'wb').write(sign + bytes(4096))
-            def bmp(header, bits, compression):
-                open(args[0] + '/f', 'wb').write(b'BM' + struct.pack('<IHHI', 4096, 0, 0, 200) + struct.pack(
-                    '<IiiHHIIiiII', header, 16, 16, 1, bits, compression, 0, 0, 0, 0, 0) + bytes(4096))
+            def bmp(header, bits, compression, start=0):
+                data = b'BM' + struct.pack('<IHHI', 4096, 0, 0, 200) + struct.pack(
+                    '<IiiHHIIiiII', header, 16, 16, 1, bits, compression, 0, 0, 0, 0, 0) + bytes(4096)
+                open(args[0] + '/f', 'wb').write(data[start:])
             \(script)
             """)
         #expect(
@@ -145,6 +148,10 @@ import Testing
             ("a Netpbm picture", "Image.open(photo).convert('1').save(args[0] + '/f', 'PPM')"),
             ("a Netpbm picture", "ffmpeg('pam')"),
             ("a DDS texture", "Image.open(photo).save(args[0] + '/f', 'DDS')"),
+            (
+                "a bare fax",
+                "subprocess.run(['convert', '-size', '1728x40', 'xc:white', '-monochrome', 'fax:' + args[0] + '/f'], check=True)"
+            ),
             ("a FITS picture", "ffmpeg('fits')"), ("an X pixmap", "magick('xpm')"),
             ("a DICOM picture", "begin(bytes(128) + b'DICM')"), ("a GIMP picture", "begin(b'gimp xcf v011\\0')"),
             ("a KTX texture", "begin(b'\\xabKTX 20\\xbb\\r\\n\\x1a\\n')"), ("a DjVu scan", "begin(b'AT&TFORM')"),
@@ -218,7 +225,7 @@ import Testing
         let error = try refusal("f", "def begin(data): open(args[0] + '/f', 'wb').write(data)\n\(script)")
         #expect(error?.code == .unrecognizedType)
         #expect(
-            error?.message.hasPrefix("This is \(name), and no picture, sound or video. ") == true,
+            error?.message.hasPrefix("This is \(name), not a picture, sound or video. ") == true,
             "\(error?.message ?? "")")
     }
 
@@ -246,6 +253,12 @@ import Testing
                 == .unsupportedFeature(
                     reason: "its header leaves open how many rows it has, which is not taken",
                     advice: "Convert it to JPEG or PNG."))
+    }
+
+    @Test(arguments: ["Memory allocation error: ", "Invalid input: "])
+    func `a picture beyond a decoder's own limits isn't called damage`(kind: String) {
+        let text = "heif: \(kind)Security limit exceeded: Image size 16384x12288 exceeds the maximum (6.1000)"
+        #expect(VipsFailure(text: text).damage(of: "HEIC").code == .tooExpensive)
     }
 
     @Test func `a HEIF whose picture is coded as nothing that is taken is named`() throws {

@@ -95,6 +95,13 @@ import Testing
                     # Light itself, as programs for photographs have it.
                     light = np.where(a / 255 <= .04045, a / 255 / 12.92, ((a / 255 + .055) / 1.055) ** 2.4)
                     add('f32', light, 'f4', 3, kind + '.png')
+        # Samples that aren't whole bytes: taken alone, and of palettes.
+        for bits in (1, 2, 4, 10, 12):
+            for kind, bands, photometric in (('grey', 1, 1), ('grey', 2, 1), ('rgb', 3, 2), ('rgb', 4, 2), ('ink', 4, 5)):
+                if bands == 1 and bits < 8: continue
+                name = f'packed-{bits}-{bands}-{photometric}.tif'; extra = dict(T338=[2]) if bands in (2, 4) and photometric < 3 else {}
+                tiff(name, bytes((W * bands * bits + 7) // 8 * H), bits, photometric, bands, **extra)
+                say_(name, f'whole numbers of {bits} bits' + (f' in {bands} channels' if bands > 1 else ''))
         # Colours with alpha in all depths, associated (1) and straight (2).
         ramp = np.asarray(Image.linear_gradient('L').rotate(90).resize((W, H))).astype(np.float64)[..., None]
         for kind, photometric in (('L', 1), ('RGB', 2), ('CMYK', 5), ('LAB', 8)):
@@ -120,7 +127,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let lines = try PictureJudge.run(
             Self.recipe, [directory.url.path, Repository.media.appending(path: "jpeg/coffee.jpg").path])
-        #expect(lines.count == 18 + 1 + 6 + 2 * 2 * 10 + 4 * 3 * 2)
+        #expect(lines.count == 18 + 1 + 6 + 22 + 2 * 2 * 10 + 4 * 3 * 2)
         var shown: [(String, String)] = []
         for line in lines {
             let parts = line.split(separator: "|").map(String.init)

@@ -309,16 +309,32 @@ import Testing
         #expect(rendered.ending.losses.isEmpty)
     }
 
+    @Test(arguments: ["plain.png", "alpha.png", "palette.png"], ["IDAT", "IEND"])
+    func `a PNG of which a chunk's checksum alone is wrong is whole`(whole: String, chunk: String) throws {
+        let file = directory.url.appending(path: "chunk.png")
+        var bytes = [UInt8](try Data(contentsOf: source(whole)))
+        let place = try #require(Data(bytes).range(of: Data("IEND".utf8))).lowerBound
+        // Before the length of the end's chunk, or behind its name.
+        bytes[chunk == "IDAT" ? place - 6 : place + 6] ^= 0xff
+        try Data(bytes).write(to: file)
+        let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse))
+        #expect(rendered.ending.losses.isEmpty)
+        let doubt = "a checksum of its chunks is wrong, and that of its pixels is right"
+        #expect(rendered.ending.warnings == (chunk == "IDAT" ? [doubt] : []))
+        let difference = try PictureJudge.difference(rendered.path(.main), try source(whole).path)
+        #expect(difference.most == 0 && difference.alpha == 0, "\(difference)")
+    }
+
     @Test func `a PNG whose pixels don't fit their checksum is corrupt, and salvaged as it is`() throws {
         let file = directory.url.appending(path: "checksum.png")
-        var bytes = [UInt8](try Data(contentsOf: source("plain.png")))
-        let place = try #require(Data(bytes).range(of: Data("IEND".utf8))).lowerBound
-        // The checksum of the last pixels' chunk, before the length of the end's.
-        bytes[place - 6] ^= 0xff
+        // What isn't compressed decodes whatever it is.
+        try PictureJudge.run(
+            "Image.open(args[0]).save(args[1], compress_level=0)", [source("plain.png").path, file.path])
+        var bytes = [UInt8](try Data(contentsOf: file))
+        bytes[bytes.count / 2] ^= 0xff
         try Data(bytes).write(to: file)
         let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse))
-        guard let refusal else { return }
-        #expect(refusal.message.contains("any of its 480 rows may be wrong: its checksums don't fit its data"))
+        #expect(refusal?.message.contains("any of its 480 rows may be wrong: its checksums don't fit its data") == true)
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         #expect(salvaged.ending.losses.count == 1)
     }
