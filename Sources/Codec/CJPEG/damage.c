@@ -16,6 +16,8 @@ typedef struct {
     int is_damaged;
     /// Which components any scan had.
     int seen[MAX_COMPONENTS];
+    /// Of the picture: another frame's header behind it may change what libjpeg says.
+    JDIMENSION image_width, image_height;
     /// Of each of the largest MCUs, whether any scan lacks something of it.
     size_t columns, rows;
     unsigned char damaged[];
@@ -91,7 +93,13 @@ static void began(j_common_ptr common) {
     size_t columns = (info->image_width + width - 1) / width, rows = info->total_iMCU_rows;
     // At most a byte for 64 pixels. It is read when the picture is finished, and what is the image's is gone.
     damage_search *state = info->mem->alloc_large(common, JPOOL_PERMANENT, sizeof(damage_search) + columns * rows);
-    *state = (damage_search){.start_pass = info->entropy->start_pass, .columns = columns, .rows = rows};
+    *state = (damage_search){
+        .start_pass = info->entropy->start_pass,
+        .image_width = info->image_width,
+        .image_height = info->image_height,
+        .columns = columns,
+        .rows = rows,
+    };
     memset(state->damaged, 0, columns * rows);
     info->client_data = state;
     info->entropy->start_pass = start_pass;
@@ -114,14 +122,14 @@ static int missing_rows(const struct jpeg_decompress_struct *info) {
     unsigned long long missing = 0;
     size_t width = (size_t)info->max_h_samp_factor * DCTSIZE, height = (size_t)info->max_v_samp_factor * DCTSIZE;
     for (size_t row = 0; row < state->rows; row++) {
-        size_t below = info->image_height - row * height;
+        size_t below = state->image_height - row * height;
         for (size_t column = 0; column < state->columns; column++) {
             if (!state->damaged[row * state->columns + column]) continue;
-            size_t beside = info->image_width - column * width;
+            size_t beside = state->image_width - column * width;
             missing += (unsigned long long)(below < height ? below : height) * (beside < width ? beside : width);
         }
     }
-    return (int)((missing + info->image_width - 1) / info->image_width);
+    return (int)((missing + state->image_width - 1) / state->image_width);
 }
 
 /// Whether more of the data follows the first marker in `bytes`, up to the end marker: then it stands where none belongs. Behind
@@ -181,7 +189,7 @@ int satchel_jpeg_find_damage(
         if (!setjmp(failure.out)) jpeg_finish_decompress(&info);
     }
     *damage = (satchel_jpeg_damage){
-        .rows = (int)info.image_height,
+        .rows = (int)((const damage_search *)info.client_data)->image_height,
         .missing = missing_rows(&info),
         .is_cut = failure.is_cut,
         .ends_early = failure.is_short,
