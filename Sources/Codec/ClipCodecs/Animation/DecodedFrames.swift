@@ -4,7 +4,7 @@ import StillCodecs
 
 /// The frames of an animation that FFmpeg decodes whole, one after the other.
 final class DecodedFrames: FrameSource {
-    private let size: PixelSize
+    private let facts: AnimationFacts
     private let defects: FrameDefects
     private let decode: (Int) throws(AttachmentError) -> [UInt8]?
     private var position = 0
@@ -15,13 +15,14 @@ final class DecodedFrames: FrameSource {
         of facts: AnimationFacts, counting defects: FrameDefects,
         decode: @escaping (Int) throws(AttachmentError) -> [UInt8]?
     ) {
-        size = facts.size
+        self.facts = facts
         self.defects = defects
         self.decode = decode
     }
 
     func show(on canvas: inout Canvas) throws(AttachmentError) {
         try WorkTime.check()
+        let size = facts.size
         let pixels = try decode(position)
         position += 1
         guard let pixels else {
@@ -31,7 +32,8 @@ final class DecodedFrames: FrameSource {
                 because: "they can't be decoded, and what came before stays in their place")
         }
         defects.countWhole()
-        canvas.replace(with: pixels, channels: pixels.count / max(1, size.width * size.height))
+        let shown = try facts.standardColours(pixels)
+        canvas.replace(with: shown, channels: shown.count / max(1, size.width * size.height))
     }
 }
 

@@ -39,6 +39,13 @@ enum APNG {
             let what = "its animation, of whose \(chunks.announced) frames \(facts.frames) are there"
             return .still([Loss(what, because: defect.reason)])
         }
+        // The rest isn't read: texts take long.
+        let bytes = try image.bytes()
+        try unsafe bytes.withMutableBytes { unsafe PNGChunks.dropTexts(in: $0) }
+        if let header = try? bytes.load(.png) {
+            let coded = unsafe bytes.withBytes { unsafe PNGChunks.colour(in: $0) }
+            facts.colours = FrameColours(header, coded: coded)
+        }
         try AnimationFacts.check(frames: facts.frames, size: facts.size, limits: limits)
         return .animation(facts, damaged: chunks.damaged)
     }

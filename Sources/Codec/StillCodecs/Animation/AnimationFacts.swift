@@ -17,6 +17,8 @@ package struct AnimationFacts: Hashable, Sendable {
     var missingReason = ""
     /// Whether the file ends within its last frame and says nowhere how many there are.
     var isOpen = false
+    /// What the pixels of its frames stand for; nil where they are sRGB's.
+    var colours: FrameColours?
     /// What the file lacks without any harm.
     var warnings: [String] = []
 

@@ -42,7 +42,7 @@ struct CodedColour: Hashable, Sendable {
     init?(profile: UnsafeRawBufferPointer) {
         guard let stated = unsafe ColourProfile.highRange(profile) else { return nil }
         self.init(primaries: stated.primaries ?? 2, transfer: stated.transfer)
-        if stated.primaries == nil { matrix = Self.toStandard(stated.colorants) }
+        if !stated.colorants.isEmpty { matrix = Self.toStandard(stated.colorants) }
     }
 
     /// White, red, green and blue, x and y each.

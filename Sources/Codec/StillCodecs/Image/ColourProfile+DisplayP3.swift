@@ -52,21 +52,23 @@ extension ColourProfile {
 
     /// PQ or HLG as a profile states it: by its code points (ICC.1:2022, 9.2.17), or by curves of their shape.
     ///
-    /// `primaries` is nil where its colorants count, which are given row by row.
+    /// `primaries` is nil where its colorants count, which are given row by row; grey has none.
     static func highRange(
         _ profile: UnsafeRawBufferPointer
     ) -> (primaries: Int?, transfer: Int, colorants: [Double])? {
-        guard profile.count >= 132, unsafe number(profile, at: 16) == 0x5247_4220 else { return nil }
+        guard profile.count >= 132 else { return nil }
         if let place = unsafe tag("cicp", of: profile) {
             let (primaries, transfer) = unsafe (profile[place.lowerBound + 8], profile[place.lowerBound + 9])
             return [16, 18].contains(transfer) ? (Int(primaries), Int(transfer), []) : nil
         }
-        guard let curve = unsafe tag("gTRC", of: profile) else { return nil }
+        let grey = unsafe tag("kTRC", of: profile)
+        guard let curve = unsafe grey ?? tag("gTRC", of: profile) else { return nil }
         let light = [0.25, 0.5, 0.75].map { unsafe Self.curve(profile, curve, at: $0) ?? 0 }
         // Light where these values are a quarter, a half and three quarters, as parts of the greatest.
         let shapes = [(16, [0.0005154, 0.009225, 0.098338]), (18, [0.020833, 0.083333, 0.264963])]
         guard let transfer = shapes.first(where: { shape in zip(light, shape.1).allSatisfy { abs($0 / $1 - 1) < 0.1 } })
         else { return nil }
+        if grey != nil { return (nil, transfer.0, []) }
         let columns = ["rXYZ", "gXYZ", "bXYZ"].compactMap { name in unsafe tag(name, of: profile) }
         guard columns.count == 3, columns.allSatisfy({ $0.count >= 20 }) else { return nil }
         let colorants = (0..<9).map { unsafe fixed(profile, at: columns[$0 % 3].lowerBound + 8 + 4 * ($0 / 3)) }

@@ -21,6 +21,11 @@ struct DecoderWarnings: ~Copyable {
     /// Whether the colour profile could not be used: libvips takes another one then.
     var isOfProfile: Bool { unsafe String(cString: satchel_warnings_text(gathered)).contains("corrupt profile") }
 
+    /// Whether libpng left out a colour profile that is for other pixels.
+    var isOfUnfitProfile: Bool {
+        unsafe String(cString: satchel_warnings_text(gathered)).contains("color space not permitted on")
+    }
+
     /// Rows of a fax of which a decoder said that they end too early or hold codes that are none.
     ///
     /// libvips 8.14 has libtiff's warnings as such and its errors, where it goes on nevertheless, as text.

@@ -38,6 +38,7 @@ package struct StillDecoding {
                 if format == .tiff { try note(Double(warnings.damagedFaxRows), Self.damage, &faults) }
                 // libvips takes any number of libjpeg's warnings.
                 if format == .jpeg, !warnings.isEmpty, end == DataEnd() { _ = try countDamage(bytes, &faults) }
+                if warnings.isOfUnfitProfile { faults.warnings.append(Picture.unfitProfileNote) }
                 if warnings.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
             case nil: break
             }

@@ -42,7 +42,9 @@ extension StillFacts {
         // Decoding is over when something is kept; what else was decoded stays.
         let coefficients = memoryOfKeeping(for: policies)
         // The working picture and its copy while it is turned and stripped, then what the encoders add.
-        let memory = Estimate.rest + Int64(max(held + rows, coefficients) + kept * 14) + Int64(bytes)
+        // What is converted by numbers is held in floats, twice.
+        let working = kept * (coded == nil ? 14 : 14 + 36)
+        let memory = Estimate.rest + Int64(max(held + rows, coefficients) + working) + Int64(bytes)
         return Estimate(memory: memory, cpuSeconds: seconds(keeping: kept, at: speed))
     }
 
@@ -64,7 +66,9 @@ extension StillFacts {
             if kept < pixels { nanoseconds += isInFloats ? 13 : 4 }
             if type == .jpeg { nanoseconds += 8 }
         }
-        return 0.01 + (cost?.seconds(pixels, kept: kept) ?? 0) + (pixels * nanoseconds + kept * 60) / 1e9
+        let converting = coded == nil ? 0.0 : 100
+        return 0.01 + (cost?.seconds(pixels, kept: kept) ?? 0)
+            + (pixels * nanoseconds + kept * (60 + converting)) / 1e9
     }
 
     private var cost: DecodingCost? {

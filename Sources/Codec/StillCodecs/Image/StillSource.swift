@@ -118,6 +118,8 @@ package struct StillSource: ~Copyable {
         var coded = format == .png ? unsafe bytes.withBytes { unsafe PNGChunks.colour(in: $0) } : nil
         // No profile can say what is HDR, but by words that only some know.
         if let stated = heif?.colour, profileBytes == 0 || stated.isHDR { coded = stated }
+        // Which nothing has to be made of.
+        if profileBytes == 0, coded?.isStandard == true { coded = nil }
         facts.coded = coded ?? (unsafe header.withBlob("icc-profile-data") { unsafe CodedColour(profile: $0) })
         facts.keptForm = KeptForm(header, facts.coded)
         if header.has(Picture.unfitProfile) { facts.notes.append(Picture.unfitProfileNote) }
