@@ -98,7 +98,8 @@ package final class Clip: OpenedClip {
         let policies = ImagePolicies(order: order, kind: .video)
         let stills = stills(policies, poster: policy.poster).filter { outputs[$0.role] != nil }
         let picker = PosterPicker(
-            picture: picture, start: facts.origin + part.start, end: facts.origin + part.end,
+            picture: picture, start: min(facts.origin + part.start, last - picture.frame),
+            end: min(facts.origin + part.end, last),
             maximumPixels: order.limits.framePixels, effort: effort,
             size: PosterPicker.size(of: picture.upright, for: stills, in: policies))
         let pick = try refusing("decoding a picture") { () throws(FFmpegFailure) in

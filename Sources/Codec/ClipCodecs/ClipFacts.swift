@@ -53,6 +53,9 @@ struct PictureFacts: Sendable {
 
     /// Seconds of one frame.
     var frame: Double { 1 / frameRate }
+
+    /// Seconds by which two times may differ and still mean the same: what containers round, whatever the frame rate.
+    var leniency: Double { min(frame / 4, 0.01) }
 }
 
 /// An audio stream.

@@ -40,11 +40,14 @@ struct ClipLength {
         if origin < 0 && origin > -0.2 { origin = 0 }
         // An MP4 that says so begins with nothing; without saying so, its pictures are only late for being reordered.
         if origin > 0.1 && origin <= longestEmptiness && demuxer.beginsEmpty(used) { origin = 0 }
-        let announced =
-            shownEnd(demuxer, used).map { max(0, $0 - origin) } ?? demuxer.statedSeconds ?? headerSeconds(demuxer, used)
+        var shown = shownEnd(demuxer, used)
+        let stated = headerSeconds(demuxer, used)
+        let isBehind = shown.map { stated > $0 + slack } ?? false
+        if isBehind, let picture, let end = try lastPictureEnd(demuxer, picture) { shown = max(shown ?? end, end) }
+        let announced = shown.map { max(0, $0 - origin) } ?? demuxer.statedSeconds ?? stated
 
         let indexed = demuxer.hasSampleTable ? indexedEnd(demuxer, used, origin: origin) : nil
-        if let indexed, indexed.isComplete, abs(indexed.seconds - announced) < 0.5 {
+        if let indexed, indexed.isComplete, isBehind || abs(indexed.seconds - announced) < 0.5 {
             return ClipLength(origin: origin, duration: announced)
         }
         // FLAC says nothing of its bytes.
@@ -130,6 +133,23 @@ struct ClipLength {
     /// What an MP4's sample tables say, and whether all the samples lie within the file.
     private static func indexedEnd(
         _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double
+    /// When an MP4's last picture ends on its clock, by its packets from the last keyframe on: decoding times, of which alone
+    /// its tables tell here, may be seconds behind at a variable rate.
+    private static func lastPictureEnd(_ demuxer: borrowing Demuxer, _ picture: Int) throws(FFmpegFailure) -> Double? {
+        guard let stream = unsafe demuxer.stream(picture),
+            let last = unsafe avformat_index_get_entry(stream, avformat_index_get_entries_count(stream) - 1),
+            demuxer.seek(stream: picture, to: unsafe last.pointee.timestamp)
+        else { return nil }
+        let packet = try Packet()
+        var end: Int64?
+        while try demuxer.read(packet) {
+            guard packet.stream == picture, !packet.isDiscarded, let time = packet.pts else { continue }
+            end = max(end ?? time, time + packet.duration)
+        }
+        _ = demuxer.rewind()
+        return unsafe end.map(TimeBase(stream.pointee.time_base).seconds)
+    }
+
     ) -> (seconds: Double, isComplete: Bool)? {
         var latest = 0.0
         var isComplete = true

@@ -124,7 +124,7 @@ struct VideoRendering {
             return excess(of: plan.bytes, scan, seconds: seconds).map(encode) ?? .copy(scan, plan)
         case .failure(let found): refusal = found
         }
-        switch scan.smartCut(leniency: leniency) {
+        switch scan.smartCut() {
         case .success(let plan):
             return excess(of: plan.middle.bytes, scan, seconds: part.duration).map(encode)
                 ?? .smart(scan, plan, refusal)
@@ -153,9 +153,6 @@ struct VideoRendering {
             demuxer, facts, picture, start: start, end: end, slack: part.isLimited ? Self.limitSlack : nil,
             budget: min(policy.aim ?? policy.cap, policy.cap))
     }
-
-    /// How much too early or too late a picture may be and still count as one that begins on time.
-    private var leniency: Int64 { picture.timeBase.ticks(picture.frame / 4) }
 
     /// Encodes with as much effort as there is time for, and begins again with less where it turns out to be too much.
     private func encodeInTime(

@@ -94,7 +94,7 @@ struct PictureEncoding: ~Copyable {
         self.facts = facts
         self.zero = facts.timeBase.ticks(zero)
         end = facts.timeBase.ticks(zero + duration)
-        tolerance = facts.timeBase.ticks(facts.frame / 4)
+        tolerance = facts.timeBase.ticks(facts.leniency)
         timeBase = settings.timeBase
         spacing = facts.timeBase.ticks(settings.spacing * 0.99)
         self.budget = budget

@@ -10,7 +10,7 @@ import StillCodecs
 
     /// What it is; nil of pictures.
     let format: ContainerFormat?
-    /// Bytes of the source.
+    /// Bytes of the source, or of its first part.
     let bytes: Int64
 
     /// Opens `descriptor` if one of `formats` takes it, and only then.
@@ -254,7 +254,7 @@ import StillCodecs
         }.min { $0.seconds < $1.seconds }?.index
     }
 
-    /// Whether each packet of a stream is decoded after the one before, as far as an MP4's index says.
+    /// Whether each packet of a stream is decoded after the one before, as far as an MP4's index says, and by one decoder.
     func isContinuous(_ index: Int) -> Bool {
         guard hasSampleTable, let stream = unsafe stream(index) else { return true }
         var last = Int64.min

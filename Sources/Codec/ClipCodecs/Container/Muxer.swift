@@ -8,6 +8,7 @@ import StillCodecs
     private let raw: UnsafeMutablePointer<AVFormatContext>
     private let io: DescriptorIO
     private let isIndexFirst: Bool
+    private let lastPicture = LastPicture()
 
     /// - Parameter type: One with a ``FileFormat/muxer``.
     init(type: MediaType, descriptor: Int32) throws(FFmpegFailure) {
@@ -129,13 +130,21 @@ import StillCodecs
         unsafe io.state.pointee.packetBytes += Int64(packet.bytes)
         unsafe io.state.pointee.packets += 1
         unsafe av_packet_rescale_ts(packet.raw, timeBase, target.pointee.time_base)
-        try write(unsafe av_interleaved_write_frame(raw, packet.raw))
+        guard unsafe target.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO else {
+            return try write(unsafe av_interleaved_write_frame(raw, packet.raw))
+        }
+        if let before = try lastPicture.exchange(packet) {
+            try write(unsafe av_interleaved_write_frame(raw, before.packet.raw))
+        }
     }
 
     /// Writes what comes after the packets.
     ///
     /// - Returns: The file's bytes.
     func finish() throws(FFmpegFailure) -> Int64 {
+        if let last = lastPicture.take() {
+            try write(unsafe av_interleaved_write_frame(raw, last.packet.raw))
+        }
         try write(unsafe av_write_trailer(raw))
         unsafe avio_flush(io.context)
         try write(0)
@@ -158,5 +167,38 @@ import StillCodecs
     private func write(_ code: Int32) throws(FFmpegFailure) {
         if io.failure != 0 { throw FFmpegFailure(satchel_averror(io.failure), isWriting: true) }
         try checked(code)
+    }
+}
+
+/// Holds the picture that was written last, whose times decide how long its track is.
+///
+/// An MP4's track is as long as its decoding times reach. At a variable rate they stay behind by as long as the pictures
+/// before the last ones are shown: a player would end there.
+private final class LastPicture {
+    private var held: HeldPacket?
+    /// By how much the first picture is shown after it is decoded.
+    private var delay: Int64?
+    private var end = Int64.min
+
+    /// Takes `packet` over, and gives back the one before.
+    func exchange(_ packet: borrowing Packet) throws(FFmpegFailure) -> HeldPacket? {
+        if let pts = packet.pts, let dts = packet.dts {
+            delay = delay ?? pts - dts
+            end = max(end, pts + packet.duration)
+        }
+        let before = held
+        held = try HeldPacket(taking: packet)
+        return before
+    }
+
+    /// The last one, which is decoded when it is shown where it would end too early otherwise.
+    func take() -> HeldPacket? {
+        defer { held = nil }
+        guard let held, let pts = held.packet.pts, let dts = held.packet.dts, let delay,
+            dts + held.packet.duration < end - 2 * delay, pts < end
+        else { return held }
+        unsafe held.packet.raw.pointee.dts = pts
+        unsafe held.packet.raw.pointee.duration = end - pts
+        return held
     }
 }

@@ -17,7 +17,7 @@ struct CutPacket: Hashable, Sendable {
 struct CutPlan: Hashable, Sendable {
     /// Packets in decoding order, as indices into those that were asked about.
     var packets: Range<Int>
-    /// When the first picture is shown.
+    /// When the first picture begins, of which the part may lack the beginning.
     var start: Int64
     /// When the last picture ends.
     var end: Int64
@@ -37,10 +37,16 @@ struct CutPlan: Hashable, Sendable {
     struct Request: Hashable, Sendable {
         var start: Int64
         var end: Int64
-        /// How far both ends may lie from where they were wanted: one frame.
-        var tolerance: Int64
+        /// How much too early or too late a frame may be and still count as one that begins on time.
+        var leniency: Int64
         /// Where the end is a limit and not what was asked for: it is never passed, and missed by at most so much.
         var slack: Int64?
+
+        /// When the frame begins that is shown at the start, which may be before it. A stream may begin later: with its
+        /// container's first sound, for one.
+        func opening(of packets: some Sequence<CutPacket>) -> Int64? {
+            packets.map(\.pts).filter { $0 <= start + leniency }.max() ?? packets.map(\.pts).min()
+        }
     }
 
     /// - Parameters:
@@ -49,15 +55,11 @@ struct CutPlan: Hashable, Sendable {
     static func make(
         _ packets: [CutPacket], reachesEnd: Bool, request: Request
     ) throws(Refusal) -> CutPlan {
-        let near = packets.indices.filter { abs(packets[$0].pts - request.start) <= request.tolerance }
-        // A stream may begin after the start that is wanted: with its container's first sound, for one.
-        let first =
-            near.filter { packets[$0].isRefresh }
-            .min { abs(packets[$0].pts - request.start) < abs(packets[$1].pts - request.start) }
-            ?? (packets.first.map { $0.isRefresh && $0.pts >= request.start } == true ? 0 : nil)
-        guard let first else { throw Refusal(reason: "the start is on no keyframe") }
+        guard let start = request.opening(of: packets),
+            let first = packets.firstIndex(where: { $0.isRefresh && $0.pts == start }),
+            packets[..<first].allSatisfy({ $0.pts < start })
+        else { throw Refusal(reason: "the start is on no keyframe") }
 
-        let start = packets[first].pts
         let rest = packets[first...]
         guard rest.allSatisfy({ $0.pts >= start }) else {
             throw Refusal(reason: "pictures of before the start follow its keyframe")
@@ -79,22 +81,15 @@ struct CutPlan: Hashable, Sendable {
             if isLast && !reachesEnd { break }
             // All up to here is shown before anything after it, so nothing that is kept refers to what is not.
             guard isLast || earliestAfter[index + 1] > latest.pts else { continue }
-            let end = isLast ? latest.pts + max(1, latest.duration) : earliestAfter[index + 1]
-            let plan = CutPlan(packets: first..<index + 1, start: start, end: end, bytes: bytes)
-            guard suits(end, request, isLast: isLast) else {
-                if end > request.end + request.tolerance { break }
-                continue
+            // The last frame begins within the part, and is shown no longer than that.
+            guard latest.pts < request.end - request.leniency || index == first else { break }
+            let next = isLast ? latest.pts + max(1, latest.duration) : earliestAfter[index + 1]
+            let end = max(start + 1, min(next, request.end))
+            if isLast || end >= request.end - request.leniency - (request.slack ?? 0) {
+                best = CutPlan(packets: first..<index + 1, start: start, end: end, bytes: bytes)
             }
-            if let known = best, abs(known.end - request.end) < abs(end - request.end) { continue }
-            best = plan
         }
         guard let best else { throw Refusal(reason: "the end lies between pictures that need each other") }
         return best
-    }
-
-    private static func suits(_ end: Int64, _ request: Request, isLast: Bool) -> Bool {
-        if isLast && end <= request.end { return true }
-        if let slack = request.slack { return end <= request.end && end >= request.end - request.tolerance - slack }
-        return abs(end - request.end) <= request.tolerance
     }
 }

@@ -51,7 +51,7 @@ extension Demuxer {
         var step = facts.frame
         for _ in 0..<Self.searches {
             guard try seek(picture: facts, before: target, packet: packet) else { return false }
-            if try recovers(facts, by: seconds + facts.frame / 4, packet: packet, maximumPixels: maximumPixels) {
+            if try recovers(facts, by: seconds + facts.leniency, packet: packet, maximumPixels: maximumPixels) {
                 return try seek(picture: facts, before: min(target, seconds - lead), packet: packet)
             }
             target -= step

@@ -44,13 +44,13 @@ struct PacketScan {
             return refused("its edit list puts several parts together")
         }
         let base = picture.timeBase
-        let tolerance = max(1, base.ticks(picture.frame * 1.01))
         let packet = try Packet()
-        guard try demuxer.seek(picture: picture, before: start + picture.frame, packet: packet) else {
+        guard try demuxer.seek(picture: picture, before: start + picture.leniency, packet: packet) else {
             return refused("it can't be searched")
         }
         let request = CutPlan.Request(
-            start: base.ticks(start), end: base.ticks(end), tolerance: tolerance, slack: slack.map(base.ticks))
+            start: base.ticks(start), end: base.ticks(end), leniency: max(1, base.ticks(picture.leniency)),
+            slack: slack.map { base.ticks($0 + picture.frame) })
         var scan = PacketScan(
             packets: [], decodingTimes: [], reachesEnd: true, request: request, framing: framing,
             parameters: parameters,
@@ -74,14 +74,14 @@ struct PacketScan {
             guard packet.stream == picture.stream else { continue }
             guard let pts = packet.pts else { return refused("its pictures have no times") }
             if scan.packets.isEmpty && !packet.isKey {
-                if pts < request.start - tolerance { continue }
+                if pts < request.start { continue }
                 return refused("the start is on no keyframe")
             }
             guard let summary = unsafe NALUnits.summary(at: packet.contents, framing: framing, known: parameters) else {
                 return refused("its pictures are damaged")
             }
             // Of the groups of pictures before the one that is shown at the start nothing is needed.
-            if packet.isKey && pts <= request.start + (summary.isRefresh ? tolerance : 0) {
+            if packet.isKey && pts <= request.start + request.leniency {
                 scan.packets.removeAll(keepingCapacity: true)
                 scan.decodingTimes.removeAll(keepingCapacity: true)
                 bytes = 0
@@ -90,8 +90,8 @@ struct PacketScan {
             if packet.changesParameters || summary.changesParameters { return refused("its coding parameters change") }
             if summary.hasPartitions { return refused("its slices are partitioned") }
             if summary.hasSupplement { scan.hasSupplements = true }
-            if pts >= request.start - tolerance { bytes += Int64(packet.bytes) }
-            if bytes > budget, pts < request.end - tolerance - (request.slack ?? 0) {
+            if pts >= request.start { bytes += Int64(packet.bytes) }
+            if bytes > budget, pts < request.end - (request.slack ?? 0) {
                 return refused("its bit rate is over what \(budget) bytes allow")
             }
             let dts = packet.dts
@@ -117,11 +117,9 @@ struct PacketScan {
     }
 
     /// Where it can be cut so that only its edges are encoded.
-    ///
-    /// - Parameter leniency: How much too early or too late a picture may be and still count as one that begins on time.
-    func smartCut(leniency: Int64) -> Result<SmartPlan, CutPlan.Refusal> {
+    func smartCut() -> Result<SmartPlan, CutPlan.Refusal> {
         Result { () throws(CutPlan.Refusal) in
-            try SmartPlan.make(packets, reachesEnd: reachesEnd, request: request, leniency: leniency)
+            try SmartPlan.make(packets, reachesEnd: reachesEnd, request: request)
         }
     }
 

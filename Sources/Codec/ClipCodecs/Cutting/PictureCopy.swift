@@ -19,6 +19,8 @@ struct PictureCopy: ~Copyable {
     /// Of all pictures, in decoding order.
     private let decodingTimes: [Int64]
     private let end: Int64
+    /// The picture that is shown last.
+    private let last: Int64
     private let track: Int
     private let zero: Double
     private var copied = 0
@@ -39,8 +41,9 @@ struct PictureCopy: ~Copyable {
         self.zero = zero
         self.end = end
         let times = scan.packets[plan.packets].map(\.pts)
-        if let edges {
-            let all = edges.head.map(\.pts) + times + edges.tail.map(\.pts)
+        let all = (edges?.head ?? []).map(\.pts) + times + (edges?.tail ?? []).map(\.pts)
+        last = all.max() ?? end
+        if edges != nil {
             decodingTimes = PacketScan.decodingTimes(of: all, known: [])
         } else {
             decodingTimes = PacketScan.decodingTimes(of: times, known: Array(scan.decodingTimes[plan.packets]))
@@ -96,12 +99,14 @@ struct PictureCopy: ~Copyable {
         _ packet: borrowing Packet, pts: Int64, duration: Int64, into muxer: borrowing Muxer
     ) throws(FFmpegFailure) {
         guard written < decodingTimes.count else { throw FFmpegFailure(satchel_averror_invaliddata) }
+        let zero = facts.timeBase.ticks(zero)
+        // What is shown at the start may have begun before it, and the last picture lasts until the part's end.
+        let pts = written == 0 ? max(pts, zero) : pts
         unsafe packet.raw.pointee.pts = pts
         unsafe packet.raw.pointee.dts = decodingTimes[written]
-        // The last picture lasts until the part's end.
-        unsafe packet.raw.pointee.duration = pts + duration > end ? max(1, end - pts) : duration
+        unsafe packet.raw.pointee.duration = pts == last ? max(1, end - pts) : duration
         written += 1
-        packet.shift(by: facts.timeBase.ticks(zero))
+        packet.shift(by: zero)
         packet.dropSideData()
         try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
     }

@@ -24,22 +24,19 @@ struct SmartPlan: Hashable, Sendable {
     /// - Parameters:
     ///   - packets: In decoding order, from one with which decoding can begin to one that is decoded after the wished end.
     ///   - reachesEnd: Whether they include the stream's last.
-    ///   - leniency: How much too early or too late a picture may be and still count as one that begins on time.
     static func make(
-        _ packets: [CutPacket], reachesEnd: Bool, request: CutPlan.Request, leniency: Int64
+        _ packets: [CutPacket], reachesEnd: Bool, request: CutPlan.Request
     ) throws(CutPlan.Refusal) -> SmartPlan {
-        let sorted = packets.filter { !$0.isHidden }.map(\.pts).sorted()
-        // What is shown at the start is the last picture that begins until then.
-        let opening = sorted.last { $0 <= request.start + leniency } ?? sorted.first ?? request.start
+        let opening = request.opening(of: packets.filter { !$0.isHidden }) ?? request.start
         var latest = Int64.min
         var refusal = CutPlan.Refusal(reason: "no keyframe after it is clean")
         for index in packets.indices {
             defer { latest = max(latest, packets[index].pts) }
             let start = packets[index].pts
             // Nothing shown later comes before it.
-            guard packets[index].isRefresh, latest < start, start >= request.start - request.tolerance else { continue }
+            guard packets[index].isRefresh, latest < start, start >= opening else { continue }
             guard start < request.end else { break }
-            let isAtStart = start <= request.start + request.tolerance
+            let isAtStart = start == opening
             let head = isAtStart ? [] : packets[..<index].filter { $0.pts >= opening }.map(\.pts).sorted()
             // A single one would be a refresh directly before a refresh: clause 7.4.1.2.4 wants them told apart by a number
             // that the source has already given.
@@ -49,7 +46,7 @@ struct SmartPlan: Hashable, Sendable {
             }
             do throws(CutPlan.Refusal) {
                 return try make(
-                    packets, from: index, head: head, reachesEnd: reachesEnd, request: request, leniency: leniency)
+                    packets, from: index, head: head, reachesEnd: reachesEnd, request: request)
             } catch {
                 refusal = error
                 break
@@ -59,8 +56,7 @@ struct SmartPlan: Hashable, Sendable {
     }
 
     private static func make(
-        _ packets: [CutPacket], from first: Int, head: [Int64], reachesEnd: Bool, request: CutPlan.Request,
-        leniency: Int64
+        _ packets: [CutPacket], from first: Int, head: [Int64], reachesEnd: Bool, request: CutPlan.Request
     ) throws(CutPlan.Refusal) -> SmartPlan {
         let start = packets[first].pts
         let rest = packets[first...]
@@ -82,7 +78,6 @@ struct SmartPlan: Hashable, Sendable {
         // A cut at the wished end needs no tail.
         var exact = request
         exact.start = start
-        exact.tolerance = request.tolerance
         if let middle = try? CutPlan.make(Array(rest), reachesEnd: reachesEnd, request: exact) {
             var moved = middle
             moved.packets = middle.packets.lowerBound + first..<middle.packets.upperBound + first
@@ -113,7 +108,7 @@ struct SmartPlan: Hashable, Sendable {
         }
         guard let best else { throw CutPlan.Refusal(reason: "no clean cut lies before its end") }
         let tail = packets[best.middle.packets.upperBound...].map(\.pts)
-            .filter { $0 >= best.middle.end && $0 < request.end - leniency }.sorted()
+            .filter { $0 >= best.middle.end && $0 < request.end - request.leniency }.sorted()
         guard !tail.isEmpty else { throw CutPlan.Refusal(reason: "no clean cut lies before its end") }
         // Where the tail begins at a refresh, it is decoded from there.
         let next = packets[best.middle.packets.upperBound...].firstIndex { $0.isRefresh && $0.pts <= best.middle.end }

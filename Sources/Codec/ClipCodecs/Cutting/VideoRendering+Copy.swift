@@ -35,10 +35,11 @@ extension VideoRendering {
         let hasHead = edges?.head.isEmpty == false
         let end = edges.map { $0.tail.isEmpty ? plan.end : $0.end } ?? plan.end
         let wanted = facts.origin + part.start
-        let first = hasHead ? wanted : base.seconds(plan.start)
-        let isFromStart = part.start <= picture.frame
+        // What is shown at the start is shown from then on, however long it was already.
+        let first = hasHead ? wanted : max(wanted, base.seconds(plan.start))
+        let isFromStart = part.start == 0
         // Where the pictures begin after the start that is wanted, the sound before them stays.
-        let isLate = first - wanted > 1.5 * picture.frame
+        let isLate = first - wanted > picture.leniency
         let zero = isFromStart ? min(first, facts.origin) : (isLate ? wanted : first)
         let duration = base.seconds(end) - zero
         // Sound that goes on after the last picture stays.
@@ -88,7 +89,7 @@ extension VideoRendering {
         } else if isFromStart, demuxer.rewind() {
             // Sound may begin long before the first picture.
         } else {
-            let earliest = isLate ? zero : first + picture.frame / 2
+            let earliest = isLate ? zero : (hasHead ? wanted : base.seconds(plan.start)) + picture.leniency
             guard try demuxer.seek(picture: picture, before: earliest - lead, packet: packet) else {
                 throw FFmpegFailure(satchel_averror_invaliddata)
             }

@@ -102,7 +102,7 @@ extension PacketScan {
         to index: Int, of demuxer: borrowing Demuxer, picture: PictureFacts, packet: borrowing Packet
     ) throws(FFmpegFailure) -> Bool {
         let wanted = packets[index]
-        let time = picture.timeBase.seconds(wanted.pts) + picture.frame / 2
+        let time = picture.timeBase.seconds(wanted.pts) + picture.leniency
         guard try demuxer.seek(picture: picture, before: time, packet: packet) else { return false }
         while try demuxer.read(packet) {
             guard packet.stream == picture.stream else { continue }

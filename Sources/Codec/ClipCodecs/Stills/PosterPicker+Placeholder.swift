@@ -21,11 +21,11 @@ extension PosterPicker {
     private func firstKeyframe(in demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Pick? {
         guard let stream = unsafe demuxer.stream(picture.stream) else { return nil }
         let packet = try Packet()
-        guard try demuxer.seek(picture: picture, before: start + picture.frame / 4, packet: packet) else { return nil }
+        guard try demuxer.seek(picture: picture, before: start + picture.leniency, packet: packet) else { return nil }
         while try demuxer.read(packet) {
             guard packet.stream == picture.stream else { continue }
             guard let found = (packet.pts ?? packet.dts).map(picture.timeBase.seconds), found < end else { return nil }
-            guard packet.isKey, !packet.isDiscarded, found >= start - picture.frame / 4 else { continue }
+            guard packet.isKey, !packet.isDiscarded, found >= start - picture.leniency else { continue }
             let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels, isRough: true)
             let frame = try Frame()
             try decoder.send(packet)

@@ -43,7 +43,7 @@ struct PosterPicker {
     /// - Returns: Nil where not one picture of the part can be decoded.
     func pick(from demuxer: borrowing Demuxer, at time: Double?) throws(FFmpegFailure) -> Pick? {
         if let time {
-            let wanted = max(start, min(time, end - picture.frame / 2))
+            let wanted = max(start, min(time, end - picture.leniency))
             return try shown(at: wanted, in: demuxer)
         }
         let affordable = max(1, Int(Self.decodedPixels / Double(max(1, picture.coded.area))))
@@ -94,7 +94,7 @@ struct PosterPicker {
                 }
                 let seconds = picture.timeBase.seconds(found)
                 let isNew = !keyframes.contains { $0.time == seconds }
-                if seconds >= start - picture.frame / 4, seconds < end, isNew {
+                if seconds >= start - picture.leniency, seconds < end, isNew {
                     keyframes.append(Keyframe(time: seconds, bytes: packet.bytes))
                 }
                 break
@@ -165,7 +165,7 @@ struct PosterPicker {
         decoder.flush()
         let packet = try Packet()
         let frame = try Frame()
-        guard try demuxer.seek(picture: picture, before: first + picture.frame / 4, packet: packet) else { return [] }
+        guard try demuxer.seek(picture: picture, before: first + picture.leniency, packet: packet) else { return [] }
         var candidates: [FrameStatistics] = []
         var decoded = 0
         var isDrained = false
@@ -208,9 +208,9 @@ struct PosterPicker {
         let held = try Frame()
         guard
             try demuxer.seek(
-                picture: picture, shownAt: time + picture.frame / 4, packet: packet, maximumPixels: maximumPixels)
+                picture: picture, shownAt: time + picture.leniency, packet: packet, maximumPixels: maximumPixels)
         else { return nil }
-        let limit = picture.timeBase.ticks(time + picture.frame / 4)
+        let limit = picture.timeBase.ticks(time + picture.leniency)
         var isDrained = false
         while try demuxer.decode(picture.stream, by: decoder, frame, packet: packet, isDrained: &isDrained) {
             guard let found = frame.timestamp else {

@@ -38,7 +38,7 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             let start = Int64.random(in: 0..<last, using: &generator)
             let end = Int64.random(in: start...last, using: &generator)
             let request = CutPlan.Request(
-                start: start, end: end, tolerance: 10, slack: Bool.random(using: &generator) ? 40 : nil)
+                start: start, end: end, leniency: 2, slack: Bool.random(using: &generator) ? 50 : nil)
             guard let plan = try? CutPlan.make(packets, reachesEnd: true, request: request) else { continue }
             plans += 1
             let kept = packets[plan.packets]
@@ -66,7 +66,7 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             let from = Int.random(in: 0..<3, using: &generator)
             let plan = try CutPlan.make(
                 packets, reachesEnd: false,
-                request: CutPlan.Request(start: refreshes[from], end: refreshes[from + 1], tolerance: 0))
+                request: CutPlan.Request(start: refreshes[from], end: refreshes[from + 1], leniency: 0))
             #expect(plan.start == refreshes[from])
             #expect(plan.end == refreshes[from + 1])
         }
@@ -78,14 +78,14 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
         }
         let group = [packet(0, refresh: true), packet(50), packet(10), packet(20), packet(30), packet(40)]
         #expect(throws: CutPlan.Refusal(reason: "the start is on no keyframe")) {
-            try CutPlan.make(group, reachesEnd: true, request: CutPlan.Request(start: 30, end: 60, tolerance: 10))
+            try CutPlan.make(group, reachesEnd: true, request: CutPlan.Request(start: 30, end: 60, leniency: 2))
         }
         #expect(throws: CutPlan.Refusal(reason: "the end lies between pictures that need each other")) {
-            try CutPlan.make(group, reachesEnd: true, request: CutPlan.Request(start: 0, end: 30, tolerance: 10))
+            try CutPlan.make(group, reachesEnd: true, request: CutPlan.Request(start: 0, end: 30, leniency: 2))
         }
         let hidden = [packet(0, refresh: true, hidden: true), packet(10), packet(20)]
         #expect(throws: CutPlan.Refusal(reason: "the source hides pictures of this part")) {
-            try CutPlan.make(hidden, reachesEnd: true, request: CutPlan.Request(start: 0, end: 30, tolerance: 10))
+            try CutPlan.make(hidden, reachesEnd: true, request: CutPlan.Request(start: 0, end: 30, leniency: 2))
         }
     }
 
@@ -113,8 +113,8 @@ private func packets(_ groups: Int, using generator: inout some RandomNumberGene
             let last = (packets.map(\.pts).max() ?? 0) + 10
             let start = Int64.random(in: 0..<last, using: &generator)
             let end = Int64.random(in: start...last, using: &generator)
-            let request = CutPlan.Request(start: start, end: end, tolerance: 10)
-            guard let plan = try? SmartPlan.make(packets, reachesEnd: true, request: request, leniency: 2) else {
+            let request = CutPlan.Request(start: start, end: end, leniency: 2)
+            guard let plan = try? SmartPlan.make(packets, reachesEnd: true, request: request) else {
                 continue
             }
             let middle = packets[plan.middle.packets]
