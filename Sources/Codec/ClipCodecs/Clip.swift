@@ -31,12 +31,20 @@ package final class Clip: OpenedClip {
     ) throws(AttachmentError) -> Clip? {
         let watch = Stopwatch()
         FFmpegLibraries.clearLog()
-        let probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits)
-        guard let probed else { return nil }
-        let facts = probed.facts
-        guard order.profile.accepts(facts.kind) else {
-            throw .unacceptedKind(kind: facts.kind, profile: order.profile.name)
+        guard var probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits) else { return nil }
+        guard order.profile.accepts(probed.facts.kind) else {
+            throw .unacceptedKind(kind: probed.facts.kind, profile: order.profile.name)
         }
+        if order.profile.accepts(.audio), probed.facts.audio != nil, let first = probed.facts.firstPicture,
+            case let end = try ClipPart(of: probed.facts, order: order).end, first >= end
+        {
+            try refusing("reading it") { () throws(FFmpegFailure) in
+                try probed.leaveOutPictures(
+                    because: "the first comes at \(rounded(first)) s, and the part ends at \(rounded(end)) s",
+                    limits: order.limits)
+            }
+        }
+        let facts = probed.facts
         let cutOff = facts.cutOff(order)
         // Players that say nothing of it take it for whole.
         let isTold = facts.hasIndex || FFmpegLibraries.errorCount > 0
@@ -269,19 +277,6 @@ package final class Clip: OpenedClip {
         return [policies.thumbnail, poster].compactMap(\.self)
     }
 
-    /// Seconds between where a video's sound should begin and where it does: what is made begins with a picture, at times
-    /// later than its sound.
-    private func audioLost(by made: MadeClip) -> Double? {
-        guard facts.kind == .video, let audio = facts.audio, let begin = made.audioStart else { return nil }
-        guard part.start == 0 else { return made.start - part.start }
-        guard let stream = unsafe demuxer.stream(audio.stream), unsafe stream.pointee.start_time != satchel_no_pts
-        else {
-            return nil
-        }
-        let own = max(0, unsafe audio.timeBase.seconds(stream.pointee.start_time) - facts.origin)
-        return made.start + begin - own
-    }
-
     /// Checks the cap, delivers, and records the cut.
     private func finish(
         _ made: MadeClip, cap: Int64, _ watch: Stopwatch, _ effort: Effort, _ ending: inout Ending,
@@ -307,10 +302,6 @@ package final class Clip: OpenedClip {
         }
         ending.losses += made.losses
         ending.notes += made.notes
-        if let late = audioLost(by: made), late > 0.2 {
-            ending.losses.append(
-                Loss("\(rounded(late)) s of sound at its beginning", because: "its first picture comes after them"))
-        }
         try deliver(
             RenditionReport(
                 role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,

@@ -22,6 +22,8 @@ struct ClipFacts: Sendable {
     var openEnd: String?
     /// Seconds within it in which it has nothing.
     var holes = 0.0
+    /// When its first frame is shown; nil where nothing tells.
+    var firstPicture: Double?
     var bytes: Int64
     /// Whether a seek finds its way without reading on.
     var hasIndex: Bool

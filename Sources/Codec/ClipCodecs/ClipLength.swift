@@ -29,13 +29,7 @@ struct ClipLength {
         _ demuxer: borrowing Demuxer, picture: Int?, audio: Int?
     ) throws(FFmpegFailure) -> ClipLength {
         let used = [picture, audio].compactMap(\.self)
-        let starts = used.compactMap { index -> Double? in
-            guard let stream = unsafe demuxer.stream(index), unsafe stream.pointee.start_time != satchel_no_pts else {
-                return nil
-            }
-            return unsafe TimeBase(stream.pointee.time_base).seconds(stream.pointee.start_time)
-        }
-        var origin = starts.min() ?? 0
+        var origin = used.compactMap { demuxer.start(of: $0) }.min() ?? 0
         // Sound that primes its decoder lies before the beginning.
         if origin < 0 && origin > -0.2 { origin = 0 }
         // An MP4 that says so begins with nothing; without saying so, its pictures are only late for being reordered.
@@ -123,9 +117,9 @@ struct ClipLength {
         guard demuxer.hasSampleTable else { return nil }
         let ends = used.compactMap { index -> Double? in
             guard let stream = unsafe demuxer.stream(index), unsafe stream.pointee.nb_frames > 0,
-                let seconds = unsafe lasting(stream), unsafe stream.pointee.start_time != satchel_no_pts
+                let seconds = unsafe lasting(stream), let start = demuxer.start(of: index)
             else { return nil }
-            return unsafe TimeBase(stream.pointee.time_base).seconds(stream.pointee.start_time) + seconds
+            return start + seconds
         }
         return ends.count == used.count ? ends.max() : nil
     }
@@ -311,6 +305,24 @@ extension Demuxer {
 
     /// Whether it is what a stream of fragments begins with, and has none of them.
     fileprivate var isFirstPartOfStream: Bool {
+    /// When a stream begins on its clock, in seconds; nil where nothing tells.
+    func start(of index: Int) -> Double? {
+        guard let stream = unsafe stream(index), unsafe stream.pointee.start_time != satchel_no_pts else { return nil }
+        return unsafe TimeBase(stream.pointee.time_base).seconds(stream.pointee.start_time)
+    }
+
+    /// The same of its first packet, where what the demuxer says may only be guessed.
+    func firstTime(of index: Int) throws(FFmpegFailure) -> Double? {
+        guard !hasSampleTable, let stream = unsafe stream(index) else { return start(of: index) }
+        defer { _ = rewind() }
+        let packet = try Packet()
+        while try read(packet) {
+            guard packet.stream == index, let time = packet.pts ?? packet.dts else { continue }
+            return unsafe TimeBase(stream.pointee.time_base).seconds(time)
+        }
+        return nil
+    }
+
         movieBoxes { file, movie in
             file.first("mvex", in: movie) != nil && !file.boxes(in: file.whole).contains { $0.type == "moof" }
         }

@@ -6,7 +6,7 @@ import StillCodecs
 /// An opened container and what is known of it.
 struct ProbedClip: ~Copyable {
     let demuxer: Demuxer
-    let facts: ClipFacts
+    private(set) var facts: ClipFacts
 
     /// Nil where no allowed demuxer and decoder agree that it is sound or video.
     ///
@@ -146,7 +146,10 @@ struct ProbedClip: ~Copyable {
             type: demuxer.format?.type(brand: demuxer.brand, isAudio: chosen.picture == nil) ?? .mp4,
             picture: chosen.picture, audio: chosen.audio, cover: chosen.cover, origin: length.origin,
             duration: length.duration, durationNote: length.note, announced: length.announced, openEnd: length.openEnd,
-            holes: length.holes, bytes: demuxer.bytes, hasIndex: demuxer.hasSampleTable,
+            holes: length.holes,
+            firstPicture: try chosen.picture.flatMap { picture throws(FFmpegFailure) in
+                try demuxer.firstTime(of: picture.stream)
+            }.map { $0 - length.origin }, bytes: demuxer.bytes, hasIndex: demuxer.hasSampleTable,
             losses: chosen.losses, notes: chosen.notes)
         return ProbedClip(demuxer: demuxer, facts: facts)
     }

@@ -21,8 +21,6 @@ struct MadeClip {
     var losses: [Loss] = []
     /// What was made of the pictures, for the record.
     var notes: [String] = []
-    /// When the first of a video's sound is heard, in seconds of the rendition.
-    var audioStart: Double?
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     var encodes = 0
     var effort: Effort = .full

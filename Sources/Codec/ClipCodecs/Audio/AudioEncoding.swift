@@ -19,8 +19,6 @@ struct AudioEncoding: ~Copyable {
     private var clock: AudioClock
     /// Samples encoded so far.
     private(set) var samples: Int64 = 0
-    /// When the first sound is heard, in seconds of the output.
-    private(set) var first: Double?
     private let mostSamples: Int64
     /// What packets may take; one that it doesn't reach for becomes silence.
     private var budget: AudioBudget?
@@ -85,7 +83,6 @@ struct AudioEncoding: ~Copyable {
             guard frame.samples > 0 else { continue }
             frame.nameChannels()
             let time = clock.time(of: frame)
-            if first == nil { first = facts.timeBase.seconds(time) - zero }
             unsafe frame.raw.pointee.pts = time - facts.timeBase.ticks(zero)
             if chain?.suits(frame) != true {
                 chain?.drain()

@@ -244,9 +244,10 @@ import StillCodecs
     /// Before any time, and far enough from where a sum of times would overflow.
     private static let longAgo = -Int64(TimeBase.saneTicks)
 
-    /// Of an MP4: the stream that is read and begins before all others.
+    /// Of an MP4 and of Matroska: the stream that is read and begins before all others.
     private var earliest: Int? {
-        (0..<streamCount).compactMap { index -> (index: Int, seconds: Double)? in
+        guard hasSampleTable || format == .matroska else { return nil }
+        return (0..<streamCount).compactMap { index -> (index: Int, seconds: Double)? in
             guard let stream = unsafe stream(index), unsafe stream.pointee.discard != AVDISCARD_ALL,
                 let first = indexedStart(of: index)
             else { return nil }
@@ -266,9 +267,9 @@ import StillCodecs
         return true
     }
 
-    /// Of an MP4: when the first sample of a stream is decoded.
+    /// When the first sample of a stream is decoded that the index knows.
     private func indexedStart(of index: Int) -> Int64? {
-        guard hasSampleTable, let stream = unsafe stream(index),
+        guard let stream = unsafe stream(index),
             let entry = unsafe avformat_index_get_entry(stream, 0)
         else { return nil }
         return unsafe entry.pointee.timestamp

@@ -56,8 +56,8 @@ struct PacketScan {
             parameters: parameters,
             hasSupplements: false, audioBytes: 0)
         var bytes: Int64 = 0
-        let lastTick = request.end + 2 * tolerance
-        var read = 0
+        let lastTick = request.end + max(1, base.ticks(picture.frame * 2))
+        var (read, latest) = (0, Int64.min)
         while try demuxer.read(packet) {
             if packet.stream == picture.stream || packet.stream == facts.audio?.stream {
                 read += packet.bytes
@@ -94,11 +94,15 @@ struct PacketScan {
             if bytes > budget, pts < request.end - (request.slack ?? 0) {
                 return refused("its bit rate is over what \(budget) bytes allow")
             }
-            let dts = packet.dts
-            if let dts, let last = scan.decodingTimes.last, let last, dts <= last {
-                return refused("its times run backwards")
+            // One that can't be is none: then all are made anew.
+            var dts = packet.dts.flatMap { $0 <= pts ? $0 : nil }
+            if let time = dts, let last = scan.decodingTimes.last, let last, time <= last {
+                guard base.seconds(last - time) < 1 else { return refused("its times run backwards") }
+                dts = nil
             }
             scan.decodingTimes.append(dts)
+            latest = max(latest, pts)
+            if summary.isRefresh, pts < latest { return refused("its times run backwards") }
             scan.packets.append(
                 CutPacket(
                     pts: pts, duration: packet.duration, bytes: packet.bytes,
