@@ -110,27 +110,36 @@ package final class Clip: OpenedClip {
             end: min(facts.origin + part.end, last),
             maximumPixels: order.limits.framePixels, effort: effort,
             size: PosterPicker.size(of: picture.upright, for: stills, in: policies))
-        let pick = try refusing("decoding a picture") { () throws(FFmpegFailure) in
+        var pick: PosterPicker.Pick?
+        do throws(FFmpegFailure) {
             let time = request.thumbnailTime.map { $0 + facts.origin }
-            return try stills.isEmpty
+            pick =
+                try stills.isEmpty
                 ? picker.placeholderFrame(from: demuxer, at: time) : picker.pick(from: demuxer, at: time)
-        }
-        guard let pick else {
-            throw try refusing("reading it") { () throws(FFmpegFailure) in
-                try demuxer.pictureless(picture.stream)
-            }
+            if pick == nil { throw FFmpegFailure(refusal: try demuxer.pictureless(picture.stream)) }
+        } catch {
+            guard error.isOfSource else { throw error.refusal(of: "decoding a picture") }
+            for still in stills { ending.leaveOut(still.role, because: error.refusal(of: "decoding a picture")) }
         }
         let seconds = watch.seconds
         // Not every container says so.
-        if pick.isInterlaced { picture.isInterlaced = true }
-        let because = pick.reason.map { ", \($0)" } ?? ", as asked"
-        let moment = "the picture at \(rounded(max(0, pick.time - facts.origin))) s\(because)"
-        let mapping = picture.colours.rangeName.map { ", tone-mapped from \($0)" } ?? ""
-        let shown = pick.raster.cropped(to: policies.region(of: pick.raster.size))
+        if pick?.isInterlaced == true { picture.isInterlaced = true }
         let areStillsDone = try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
             for still in stills {
                 guard let descriptor = outputs[still.role] else { continue }
-                var report = try shown.write(as: still, effort: effort, to: descriptor)
+            guard let pick else { return }
+            let because = pick.reason.map { ", \($0)" } ?? ", as asked"
+            let moment = "the picture at \(rounded(max(0, pick.time - facts.origin))) s\(because)"
+            let mapping = picture.colours.rangeName.map { ", tone-mapped from \($0)" } ?? ""
+            let shown = pick.raster.cropped(to: policies.region(of: pick.raster.size))
+                var report: RenditionReport
+                do throws(AttachmentError) {
+                    report = try shown.write(as: still, effort: effort, to: descriptor)
+                } catch {
+                    guard error.code == .corrupt || error.code == .capUnreachable else { throw error }
+                    ending.leaveOut(still.role, because: error)
+                    continue
+                }
                 report.seconds += seconds
                 report.note = "\(moment)\(mapping); \(report.note)"
                 try deliver(report)
@@ -323,6 +332,14 @@ package final class Clip: OpenedClip {
 
 extension ClipPart {
     /// - Parameter duration: Of the source, where it isn't that of the facts.
+extension Ending {
+    /// A still that can't be made is no reason to do without the rest.
+    fileprivate mutating func leaveOut(_ role: RenditionRole, because error: AttachmentError) {
+        omissions[role] = .undecodable
+        losses.append(Loss("its \(role.rawValue)", because: "making it failed (\(error.code.rawValue))"))
+    }
+}
+
     fileprivate init(of facts: ClipFacts, lasting duration: Double? = nil, order: WorkOrder) throws(AttachmentError) {
         let isVideo = facts.kind == .video
         let maximum = isVideo ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration

@@ -162,13 +162,14 @@ extension Colours {
 // MARK: As filters convert it
 
 extension Colours {
-    /// 10 bits or more where there are any, in planes: what zimg takes.
-    private static let precise = Filter(
-        name: "format",
-        options: [
-            "pix_fmts":
-                "yuv420p|yuv422p|yuv444p|yuv420p10le|yuv422p10le|yuv444p10le|yuv420p12le|yuv422p12le|yuv444p12le"
-        ])
+    /// 10 bits or more where there are any, in planes: what zimg takes. Of odd sides it takes no planes of fewer colors.
+    private static func precise(_ size: PixelSize) -> Filter {
+        let hasEvenSides = size.width % 2 == 0 && size.height % 2 == 0
+        let formats = ["", "10le", "12le"].flatMap { depth in
+            (hasEvenSides ? ["yuv420p", "yuv422p", "yuv444p"] : ["yuv444p"]).map { $0 + depth }
+        }
+        return Filter(name: "format", options: ["pix_fmts": formats.joined(separator: "|")])
+    }
 
     /// Nits of a white page in HDR (ITU-R BT.2408), which is 1 in the linear light that is mapped.
     static let white = 203.0
@@ -182,11 +183,11 @@ extension Colours {
     ///   - isExact: Whether half the time may be spent on HLG's exact curves.
     func filters(to size: PixelSize, peak: Double, isExact: Bool) -> [Filter] {
         if isHDR {
-            return [.scale(width: size.width, height: size.height)] + toneMapping(peak: peak, isExact: isExact)
-                + [.planar420]
+            return [.scale(width: size.width, height: size.height)]
+                + toneMapping(size, peak: peak, isExact: isExact) + [.planar420]
         }
         if isUnusual {
-            return [.scale(width: size.width, height: size.height), Self.precise, .convert(["m": "bt709", "r": "tv"])]
+            return [.scale(width: size.width, height: size.height), Self.precise(size), .convert(["m": "bt709", "r": "tv"])]
                 + [.planar420]
         }
         let isHighDefinition = encoded(size: size).matrix == AVCOL_SPC_BT709
@@ -202,9 +203,9 @@ extension Colours {
     /// - Parameter flags: Of swscale.
     func stillFilters(to size: PixelSize, peak: Double, flags: String = Filter.carefully) -> [Filter] {
         let scale = Filter.scale(width: size.width, height: size.height, flags: flags)
-        if isHDR { return [scale] + toneMapping(peak: peak, isExact: true) + [.rgb] }
+        if isHDR { return [scale] + toneMapping(size, peak: peak, isExact: true) + [.rgb] }
         if isUnusual || (isWide && matrix != AVCOL_SPC_RGB) {
-            return [scale, Self.precise, .convert(["m": "bt709", "p": "bt709"]), .rgb]
+            return [scale, Self.precise(size), .convert(["m": "bt709", "p": "bt709"]), .rgb]
         }
         return [.scale(width: size.width, height: size.height, range: nil, flags: flags), .rgb]
     }
@@ -213,10 +214,10 @@ extension Colours {
     ///
     /// The curve is John Hable's successor in FFmpeg, `mobius`: what is darker than 30 % of a white page stays as it is,
     /// a white page comes out at about 85 % of the range, and the brightest light at its end.
-    private func toneMapping(peak: Double, isExact: Bool) -> [Filter] {
+    private func toneMapping(_ size: PixelSize, peak: Double, isExact: Bool) -> [Filter] {
         let brightest = max(2, min(10_000, peak) / Self.white)
         return [
-            Self.precise,
+            Self.precise(size),
             // Without its exact curves zimg takes HLG's system curve of each channel for the one of their luminance.
             .convert([
                 "t": "linear", "p": "bt709", "npl": String(Self.white),

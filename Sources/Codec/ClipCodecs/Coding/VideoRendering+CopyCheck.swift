@@ -11,9 +11,7 @@ extension VideoRendering {
         do throws(FFmpegFailure) {
             return try body()
         } catch {
-            guard error.refusal == nil, !error.isWriting, error.code != satchel_averror(ENOMEM), !WorkTime.isUp else {
-                throw error
-            }
+            guard error.isOfSource else { throw error }
             return .failure(CutPlan.Refusal(reason: "it can't be copied"))
         }
     }

@@ -29,6 +29,9 @@ struct FFmpegFailure: Error {
         if WorkTime.isUp { throw FFmpegFailure(refusal: WorkTime.failure) }
     }
 
+    /// Whether something else may come of the source: it is neither refused, nor are time, memory or the disk to blame.
+    var isOfSource: Bool { refusal == nil && !isWriting && code != satchel_averror(ENOMEM) && !WorkTime.isUp }
+
     static let noMemory = FFmpegFailure(satchel_averror(ENOMEM))
 
     /// The refusal of a source that broke while `what` was being done: `reading its header`.

@@ -30,6 +30,42 @@ import Testing
         return (parts[0], parts[1])
     }
 
+    private static let wide = ["smpte432 bt709 bt709", "bt2020 bt709 bt2020nc", "bt2020 arib-std-b67 bt2020nc", "bt2020 smpte2084 bt2020nc"]
+
+    @Test(
+        arguments: Sweep.of(
+            wide.flatMap { colors in
+                ["1080x810", "1440x1080", "1080x1440", "1282x962", "1920x1080", "334x1200"].map { (colors, $0) }
+            }, every: 3))
+    func `colors beyond sRGB have a poster at any shape`(colors: String, size: String) throws {
+        let source = file("wide.mp4")
+        let names = colors.split(separator: " ").map(String.init)
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=10:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+                "-preset", "ultrafast", "-color_primaries", names[0], "-color_trc", names[1], "-colorspace", names[2],
+            ], to: source)
+        let made = try #require(try Clips.render(source, profile: .message))
+        #expect(made.reports.map(\.role) == made.probeResult.planned)
+        #expect(made.ending.losses == [])
+        let sides = size.split(separator: "x").compactMap { Double($0) }
+        let poster = try #require(made.report(.poster)?.size)
+        #expect(abs(Double(poster.width) / Double(poster.height) - sides[0] / sides[1]) < 0.01)
+        #expect(try statistics(try made.file(.poster)).deviation > 0.1)
+    }
+
+    @Test func `a poster that can't be made takes nothing else along`() throws {
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", Self.scene + ":duration=0.5", "-pix_fmt", "yuv420p", "-c:v", "libx264"], to: source)
+        var profile = Profile.message
+        profile.video?.poster?.cap = 100
+        let made = try #require(try Clips.render(source, profile: profile))
+        #expect(made.reports.map(\.role) == [.thumbnail, .main])
+        #expect(made.ending.omissions == [.poster: .undecodable])
+        #expect(made.ending.losses == [Loss("its poster", because: "making it failed (cap_unreachable)")])
+    }
+
     private static let scene = "testsrc2=size=320x240:rate=25"
 
     @Test(arguments: [25, 250])
