@@ -78,8 +78,34 @@ struct AudioFacts: Sendable {
     /// Of those, the ones that have no place in a mix of two.
     var unmixed = 0
     var timeBase: TimeBase
+    /// Each frame says how long it is; parsers hand out what lies between frames, too.
+    var isFramed = false
     /// One part of what its container holds, not several that an edit list puts together.
     var isContinuous = true
+}
+
+extension AudioFacts {
+    /// Seconds by which what its decoder gives is heard before the time that it says: of WMA one frame, whose samples depend on
+    /// version and rate, as FFmpeg's encoder and decoder count them.
+    var delay: Double {
+        guard name == "wmav1" || name == "wmav2" else { return 0 }
+        let isShort = rate <= 22_050 || rate <= 32_000 && name == "wmav1"
+        return (rate <= 16_000 ? 512 : isShort ? 1024 : 2048) / Double(rate)
+    }
+
+    /// Bytes of the frame that `packet` begins with; nil of what is none, or not a whole one.
+    func frameBytes(_ packet: borrowing Packet) -> Int? {
+        guard isFramed else { return packet.bytes }
+        let contents = unsafe packet.contents
+        let length = unsafe codec == .mp3 ? MP3Frame.length(contents) : AACElements.frameBytes(contents)
+        return length.flatMap { $0 <= packet.bytes ? $0 : nil }
+    }
+
+    /// Whether `packet` begins as no frame does, not even a damaged or a cut off one.
+    func isBetweenFrames(_ packet: borrowing Packet) -> Bool {
+        guard isFramed, frameBytes(packet) == nil, packet.bytes > 1 else { return false }
+        return unsafe packet.contents[0] != 0xff || packet.contents[1] & 0xe0 != 0xe0
+    }
 }
 
 /// How stored pictures are turned to be upright.

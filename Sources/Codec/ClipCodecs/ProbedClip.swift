@@ -368,7 +368,9 @@ extension AudioFacts {
         self.init(
             stream: index, codec: codec, name: name, rate: rate, channels: channels,
             unmixed: unsafe Self.unmixed(&parameters.pointee.ch_layout),
-            timeBase: TimeBase(unsafe stream.pointee.time_base), isContinuous: demuxer.isContinuous(index))
+            timeBase: TimeBase(unsafe stream.pointee.time_base),
+            isFramed: unsafe codec == .mp3 || codec == .aac && parameters.pointee.extradata_size == 0,
+            isContinuous: demuxer.isContinuous(index))
     }
 
     /// Channels that FFmpeg leaves out when it mixes two: all that are neither in front, beside, behind, nor for the lowest

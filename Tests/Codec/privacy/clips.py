@@ -361,6 +361,32 @@ def mp3(p: Places, shop: Workshop, version: int) -> bytes:
     return id3(p, version, art) + head + body + items + footer + lyrics + old
 
 
+def between_frames(p: Places, data: bytes, starts: list[int], zeros: int) -> bytes:
+    """Sound with what tools leave before, between and behind its frames: zeros, tags of every kind, and junk."""
+    junk = lambda place: bytes(zeros) + p(place) * 3
+    half = starts[len(starts) // 2]
+    footer = b"3DI" + bytes([4, 0, 0]) + synchsafe(40) + p("ID3v2 footer")
+    old = b"TAG" + p("ID3v1 behind zeros")[:30].ljust(30, b"\0") + p("ID3v1 artist behind zeros")[:30].ljust(95, b"\0")
+    return (id3(p, 4, b"") + data[starts[0]:half] + id3(p, 3, b"") + bytes(zeros) + p("junk between frames")
+            + data[half:] + bytes(zeros) + footer + junk("junk behind the last frame") + b"LYRICSBEGIN" + p("Lyrics3 behind zeros")
+            + b"LYRICSEND" + bytes(zeros) + old)
+
+
+def framed(p: Places, shop: Workshop, kind: str, zeros: int) -> bytes:
+    target = shop.path(f"target.{kind}")
+    ffmpeg("-i", shop.voice, "-c:a", "aac" if kind == "aac" else "libmp3lame", "-write_xing" if kind == "mp3" else "-aac_coder",
+           "0" if kind == "mp3" else "fast", *(["-id3v2_version", "0"] if kind == "mp3" else []), target)
+    data, starts, at = target.read_bytes(), [], 0
+    while at + 6 < len(data):
+        starts.append(at)
+        if kind == "aac":
+            at += (data[at + 3] & 3) << 11 | data[at + 4] << 3 | data[at + 5] >> 5
+        else:
+            rate = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320][data[at + 2] >> 4]
+            at += 144 * rate * 1000 // 44100 + (data[at + 2] >> 1 & 1)
+    return between_frames(p, data, starts, zeros)
+
+
 def aac(p: Places, shop: Workshop) -> bytes:
     return id3(p, 4, shop.art(p).read_bytes()) + shop.aac(p)
 
@@ -479,6 +505,9 @@ def make(directory: pathlib.Path):
     for version in (2, 3, 4):
         yield one(f"id3v2-{version}.mp3", mp3, shop, version)
     yield one("everything.aac", aac, shop)
+    for zeros in (0, 1, 200):
+        yield one(f"between-{zeros}.mp3", framed, shop, "mp3", zeros)
+        yield one(f"between-{zeros}.aac", framed, shop, "aac", zeros)
     yield one("everything.wav", wav, shop)
     yield one("everything.aiff", aiff, shop)
     yield one("everything.caf", caf, shop)

@@ -192,7 +192,9 @@ struct AudioCopy: ~Copyable {
     ///
     /// - Returns: Whether it lies after the part.
     mutating func accept(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
-        guard let time = packet.pts ?? packet.dts else { return false }
+        guard let time = packet.pts ?? packet.dts, let bytes = facts.frameBytes(packet) else { return false }
+        // Nothing is copied but frames.
+        packet.keep(0..<bytes)
         let seconds = facts.timeBase.seconds(time) - zero
         let length = facts.timeBase.seconds(packet.duration)
         guard
@@ -206,7 +208,6 @@ struct AudioCopy: ~Copyable {
             return seconds > duration
         }
         if damage.leavesOut(packet) { return false }
-        if facts.codec == .mp3, unsafe !MP3Frame.isWhole(packet.contents) { return false }
         if heard == nil, let time = primer.pts ?? primer.dts, primer.bytes > 0 {
             let gap = seconds - (facts.timeBase.seconds(time) - zero) - length
             if abs(gap) < length / 2 { try write(primer, into: muxer) }

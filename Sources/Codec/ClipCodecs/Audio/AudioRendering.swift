@@ -94,7 +94,10 @@ struct AudioRendering {
                 continue
             }
             if damage.leavesOut(packet) { continue }
-            if type == .mp3, unsafe !MP3Frame.isWhole(packet.contents) { continue }
+            guard let frame = audio.frameBytes(packet) else { continue }
+            if audio.codec == .mp3, unsafe MP3Frame.length(packet.contents.dropFirst(frame)) != nil {
+                return (nil, "its packets hold several frames")
+            }
             if packet.changesParameters { return (nil, "its coding parameters change") }
             if first == nil {
                 first = (start, length)
@@ -105,7 +108,7 @@ struct AudioRendering {
             }
             last = start + length
             // The table of an M4A counts each packet.
-            bytes += Int64(packet.bytes) + (type == .m4a ? ContainerSize.sample : 0)
+            bytes += Int64(frame) + (type == .m4a ? ContainerSize.sample : 0)
             if bytes > aim { return (nil, "its bit rate is over what \(aim) bytes allow") }
         }
         guard let first else { return (nil, "the part has no packets") }

@@ -72,7 +72,7 @@ struct SampleCopy {
 
 extension Packet {
     /// Forgets all but these of its bytes.
-    fileprivate func keep(_ range: Range<Int>) {
+    func keep(_ range: Range<Int>) {
         unsafe raw.pointee.data += range.lowerBound
         unsafe raw.pointee.size = Int32(clamping: range.count)
     }

@@ -191,6 +191,9 @@ struct WaveformReader {
         }
 
         // Where the last packet ended.
+        var between: [(time: Int64?, frames: Int)] = []
+        // A parser hands a long tag out in pieces.
+        var isInTag = false
         var end: Double?
         while try demuxer.read(packet) {
             guard packet.stream == audio.stream else { continue }
@@ -213,6 +216,17 @@ struct WaveformReader {
             // The first frames of an MP3 that was cut out of a longer one lack what lay before them.
             let isCutOut = audio.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
             let frames = isUntimed && wholeBytes > 0 ? max(1, (packet.bytes + wholeBytes / 2) / wholeBytes) : 1
+            if audio.isBetweenFrames(packet) {
+                // Behind the last frame there is no more sound; between two others something may be missing.
+                isInTag = unsafe isInTag || MP3Frame.isTag(packet.contents)
+                if !isInTag, belongs(packet, at: start), packets > 0 { between.append((time, frames)) }
+                continue
+            }
+            isInTag = false
+            for (time, frames) in between {
+                damage.add(time: time, isDamaged: true, lasting: length, besides: length * Double(frames - 1))
+            }
+            between = []
             damage.add(
                 time: time, isDamaged: failures > 0, lasting: isCutOut ? 0 : length,
                 besides: isCutOut ? 0 : length * Double(frames - 1))

@@ -48,6 +48,13 @@ enum AACElements {
         return hasChanged
     }
 
+    /// Bytes of the ADTS frame that `packet` begins with; nil of what is none. ISO/IEC 13818-7, 6.2.
+    static func frameBytes(_ packet: some RandomAccessCollection<UInt8>) -> Int? {
+        let head = Array(packet.prefix(6)).map(Int.init)
+        guard headerBytes(packet) > 0, head.count == 6 else { return nil }
+        return (head[3] & 3) << 11 | head[4] << 3 | head[5] >> 5
+    }
+
     /// Of ADTS: 7, and 9 with a checksum; 0 for none.
     static func headerBytes(_ packet: some RandomAccessCollection<UInt8>) -> Int {
         let start = Array(packet.prefix(2))

@@ -25,11 +25,16 @@ enum MP3Frame {
         return ((isVersion1 ? 144 : 72) * bits / samples + padding, samples, isVersion1 ? 1152 : 576)
     }
 
-    /// Whether a frame has all the bytes that its header announces: the last one of a file may be cut off. Of what has none
-    /// it can't be told.
-    static func isWhole(_ frame: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard frame.count >= 4 else { return false }
-        return unsafe header(frame[0], frame[1], frame[2]).map { frame.count >= $0.bytes } ?? true
+    /// Bytes of the frame that `packet` begins with; nil of what is none, and where its bit rate is free.
+    static func length(_ packet: some RandomAccessCollection<UInt8>) -> Int? {
+        let head = Array(packet.prefix(3))
+        return head.count == 3 ? header(head[0], head[1], head[2])?.bytes : nil
+    }
+
+    /// Whether bytes that are no frame are what taggers put before, between and behind them, and not a damaged frame.
+    static func isTag(_ bytes: some Collection<UInt8>) -> Bool {
+        let content = bytes.drop { $0 == 0 }
+        return ["TAG", "ID3", "3DI", "APETAGEX", "LYRICSBEGIN"].contains { content.starts(with: $0.utf8) }
     }
 
     /// Seconds of sound from `offset` to the end, counted by the frames' headers; nil where anything else lies between
