@@ -359,8 +359,11 @@ extension AudioFacts {
         let codec: Codec
         switch unsafe parameters.pointee.codec_id {
         case AV_CODEC_ID_AAC where unsafe parameters.pointee.profile == FF_PROFILE_AAC_LOW:
-            let listsChannels = unsafe DecoderConfiguration.listsChannels(Array(configuration(of: parameters)))
-            codec = listsChannels ? .other("aac with a list of channels") : .aac
+            let told = unsafe Array(configuration(of: parameters))
+            codec =
+                DecoderConfiguration.listsChannels(told)
+                ? .other("aac with a list of channels")
+                : DecoderConfiguration.isUnusual(told) ? .other("aac with unusual frames") : .aac
         case AV_CODEC_ID_MP3: codec = .mp3
         case AV_CODEC_ID_PCM_S16LE: codec = .pcm16
         default: codec = .other(name)

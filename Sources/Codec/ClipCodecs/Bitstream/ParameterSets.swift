@@ -60,6 +60,31 @@ struct ParameterSets: Hashable, Sendable {
         return replaced
     }
 
+    /// Why players may not show what these describe, as a clause; nil where all of them do.
+    ///
+    /// Phones decode the profiles Constrained Baseline, Main and High (ITU-T H.264, A.2), up to level 5.2. What else calls
+    /// itself one that Baseline's or Main's decoders take, by its flags, they take as well. Of Baseline's own tools they have
+    /// none: groups of slices and redundant pictures.
+    var obstacle: String? {
+        for unit in sequences where unit.count > 3 {
+            let (profile, constraints, level) = (unit[1], unit[2], unit[3])
+            guard [66, 77, 100].contains(profile) || profile == 88 && constraints & 0xc0 != 0 else {
+                return "its profile \(profile) is more than players take"
+            }
+            guard level <= 52 else { return "its level \(rounded(Double(level) / 10)) is more than players take" }
+        }
+        for unit in pictures {
+            var reader = BitReader(unit: unit)
+            _ = (reader.unsigned(), reader.unsigned(), reader.bits(2))
+            if reader.unsigned() > 0 { return "its slices are grouped" }
+            _ = (reader.unsigned(), reader.unsigned(), reader.bits(3))
+            // Three numbers with signs, and two flags.
+            _ = (reader.unsigned(), reader.unsigned(), reader.unsigned(), reader.bits(2))
+            if reader.bit() { return "it has redundant pictures" }
+        }
+        return nil
+    }
+
     /// An identifier that neither a sequence's set nor a picture's has.
     var freeIdentifier: UInt32? {
         let used = (sequences.map { ($0, 3) } + pictures.map { ($0, 0) }).map { unit, skipped in

@@ -40,6 +40,7 @@ struct PacketScan {
             let framing = unsafe NALUnits.Framing(configuration: configuration),
             let parameters = unsafe ParameterSets(configuration: configuration)
         else { return refused("its pictures are framed unusually") }
+        if let obstacle = parameters.obstacle { return refused(obstacle) }
         guard demuxer.isContinuous(picture.stream) else {
             return refused("its edit list puts several parts together")
         }

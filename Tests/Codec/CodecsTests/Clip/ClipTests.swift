@@ -304,6 +304,37 @@ import Testing
         #expect(try Probe.of(try #require(made.main)).duration < 2.03)
     }
 
+    @Test(
+        arguments: [
+            ("-crf 0", false), ("-qp 0", false), ("-crf 20 -level 6.2", false), ("-profile:v baseline", true),
+            ("-profile:v main", true), ("-profile:v high -level 5.2", true),
+        ])
+    func `a copy has a profile and a level that players take`(encoding: String, isCopied: Bool) throws {
+        let source = file("source.mp4")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=0.4", "-pix_fmt", "yuv420p", "-c:v", "libx264"]
+                + encoding.split(separator: " ").map(String.init), to: source)
+        let made = try #require(try Clips.render(source, profile: CountedClips.profile))
+        #expect(made.report(.main)?.note.hasPrefix("copied") == isCopied, "\(made.report(.main)?.note ?? "")")
+        #expect(["Constrained Baseline", "Main", "High"].contains(try made.pictures().profile ?? ""))
+    }
+
+    @Test(
+        arguments: [
+            // Slices in two groups; redundant pictures; profiles and levels by the bytes behind a header.
+            ([66, 0xc0, 30], [0x68, 0xce, 0x3c, 0x80], nil), ([66, 0x80, 30], [0x68, 0xc5, 0x3c, 0x80], "its slices are grouped"),
+            ([66, 0x80, 30], [0x68, 0xce, 0x3c, 0xe0], nil), ([66, 0x80, 30], [0x68, 0xce, 0x3d, 0x80], "it has redundant pictures"),
+            ([88, 0, 30], [0x68, 0xce, 0x3c, 0x80], "its profile 88 is more than players take"),
+            ([88, 0x80, 30], [0x68, 0xce, 0x3c, 0x80], nil),
+            ([110, 0x10, 30], [0x68, 0xce, 0x3c, 0x80], "its profile 110 is more than players take"),
+            ([100, 0, 62], [0x68, 0xce, 0x3c, 0x80], "its level 6.2 is more than players take"),
+        ] as [([UInt8], [UInt8], String?)])
+    func `tools that players lack are an obstacle`(sequence: [UInt8], picture: [UInt8], obstacle: String?) throws {
+        let configuration: [UInt8] = [0, 0, 0, 1, 0x67] + sequence + [0xe8, 0, 0, 0, 1] + picture
+        let sets = unsafe configuration.withUnsafeBufferPointer { unsafe ParameterSets(configuration: $0) }
+        #expect(try #require(sets).obstacle == obstacle)
+    }
+
     @Test func `an aim is kept by the bit rate, and a cap that can't be kept is an error`() throws {
         let source = file("noise.mp4")
         try Tool.ffmpeg(
