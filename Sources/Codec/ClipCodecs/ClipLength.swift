@@ -55,7 +55,8 @@ struct ClipLength {
             let isCutOff = indexed.map { !$0.isComplete } ?? false
             return ClipLength(
                 origin: origin, duration: duration,
-                announced: isCutOff && announced - duration > slack ? announced : nil, openEnd: openEnd)
+                announced: isCutOff && announced - duration > slack ? announced : nil,
+                openEnd: openEnd ?? openCluster(demuxer))
         }
         // FFmpeg's demuxers of RIFF tell of no more than lies in the file.
         let claimed = announced * demuxer.shortening
@@ -102,6 +103,10 @@ struct ClipLength {
     private static func frame(_ demuxer: borrowing Demuxer, picture: Int?) -> Double {
         guard let stream = unsafe picture.flatMap({ unsafe demuxer.stream($0) }) else { return 0.02 }
         let rate = unsafe av_q2d(stream.pointee.avg_frame_rate)
+    private static func openCluster(_ demuxer: borrowing Demuxer) -> String? {
+        demuxer.endsWithinCluster ? "the file ends within one of its clusters" : nil
+    }
+
         return rate.isFinite && rate >= 1 ? 1 / rate : slack
     }
 

@@ -43,7 +43,7 @@ struct AudioEncoding: ~Copyable {
         self.filtered = filtered
         self.packet = packet
         self.facts = facts
-        clock = AudioClock(timeBase: facts.timeBase)
+        clock = AudioClock(facts)
         self.settings = settings
         self.zero = zero
         self.duration = duration
@@ -60,7 +60,7 @@ struct AudioEncoding: ~Copyable {
     mutating func accept(_ source: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
         if let time = source.pts ?? source.dts {
             let seconds = facts.timeBase.seconds(time) - zero
-            if seconds > duration { return true }
+            if seconds - facts.delay > duration { return true }
             if seconds < -Self.preroll - 0.1 { return false }
         }
         try decoder.send(source)
@@ -129,13 +129,15 @@ struct AudioClock {
     let timeBase: TimeBase
     private var next: Int64?
 
-    init(timeBase: TimeBase) {
-        self.timeBase = timeBase
+    init(_ facts: AudioFacts) {
+        timeBase = facts.timeBase
+        delay = facts.timeBase.ticks(facts.delay)
     }
 
     mutating func time(of frame: borrowing Frame) -> Int64 {
-        let time = frame.timestamp ?? next ?? 0
+        let time = frame.timestamp.map { $0 - delay } ?? next ?? 0
         let rate = unsafe max(1, frame.raw.pointee.sample_rate)
+    private let delay: Int64
         next = time + timeBase.ticks(Double(frame.samples) / Double(rate))
         return time
     }

@@ -3,7 +3,7 @@ import StillCodecs
 
 /// How sound is encoded: what a policy and a source come to. A value without input or output.
 enum AudioPlan {
-    /// What AAC knows, highest first.
+    /// What AAC has, highest first.
     private static let rates = [48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000]
 
     /// Below this there is nothing left of speech.
@@ -13,7 +13,8 @@ enum AudioPlan {
     static func samples(_ facts: AudioFacts, bitRate: Int) -> Encoder.Samples {
         let channels = facts.channels == 1 || bitRate < 40_000 ? 1 : 2
         let highest = bitRate < 12_000 ? 8_000 : (bitRate < 24_000 ? 16_000 : (bitRate < 40_000 ? 24_000 : 48_000))
-        let rate = rates.first { $0 <= min(facts.rate, highest) } ?? 8_000
+        // Of a rate that AAC lacks nothing is lost by the next higher one.
+        let rate = rates.last { $0 >= min(facts.rate, highest) } ?? highest
         // More than four bits a sample are not heard.
         return Encoder.Samples(codec: .aac, rate: rate, channels: channels, bitRate: min(bitRate, rate * channels * 4))
     }

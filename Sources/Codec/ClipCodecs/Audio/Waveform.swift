@@ -136,7 +136,7 @@ struct WaveformReader {
         var bars = PeakMeter(count: Waveform.bars(width: policy?.width ?? 1), seconds: part.duration)
         var heard = 0.0
         var damage = AudioDamage()
-        var clock = AudioClock(timeBase: audio.timeBase)
+        var clock = AudioClock(audio)
         guard try seekBefore(demuxer) else { return Listened() }
         var packets = 0
         // Of the last packet that lasts, and of the last whole one.

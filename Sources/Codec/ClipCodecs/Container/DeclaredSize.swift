@@ -12,6 +12,11 @@ extension Demuxer {
         return bytes(Int(min(4096, bytes)), at: 0).flatMap { DeclaredSize.fileObject($0)?.seconds }
     }
 
+    /// Of Matroska: whether it ends before the end of a cluster.
+    var endsWithinCluster: Bool {
+        format?.length == .segment && DeclaredSize.endsWithinCluster(of: bytes) { bytes($0, at: $1) }
+    }
+
     /// How much longer a file of RIFF would be if it weren't cut off: 1 where it isn't.
     var shortening: Double {
         guard format?.length == .riff, let declaredBytes, declaredBytes > bytes, bytes > 0 else { return 1 }
@@ -65,6 +70,36 @@ enum DeclaredSize {
         else { return nil }
         return Int64(segment + 4 + size.bytes) + content
     }
+
+    /// Whether a Matroska file ends within a cluster, by the sizes of its elements, be they the clusters' or, of clusters that
+    /// don't tell theirs, what is in them: RFC 9559, section 5.1.
+    static func endsWithinCluster(of bytes: Int64, read: (Int, Int64) -> [UInt8]?) -> Bool {
+        var isCut = false
+        elements(of: bytes, read) { name, _, isWhole in isCut = !isWhole && [cluster, block, blockGroup].contains(name) }
+        return isCut
+    }
+
+    /// Calls `body` with each element of Matroska's upper levels: its name, where it begins, and whether the file holds all of
+    /// it. Those of what has no end of its own are among them.
+    static func elements(of bytes: Int64, _ read: (Int, Int64) -> [UInt8]?, _ body: (Int, Int64, Bool) -> Void) {
+        guard read(4, 0) == [0x1a, 0x45, 0xdf, 0xa3] else { return }
+        var at: Int64 = 0
+        for _ in 0..<mostElements where at < bytes {
+            guard let head = read(Int(min(12, bytes - at)), at), let first = head.first, first >= 0x10 else { return }
+            let name = head.prefix(first.leadingZeroBitCount + 1).reduce(0) { $0 << 8 | Int($1) }
+            guard let size = number(head, at: first.leadingZeroBitCount + 1) else { return body(name, at, false) }
+            let content = at + Int64(first.leadingZeroBitCount + 1 + size.bytes)
+            // Into the segment, and into what doesn't say how long it is.
+            let end = name == segment ? content : size.value.map { content + $0 } ?? content
+            body(name, at, end <= bytes)
+            at = end
+        }
+    }
+
+    static let header = 0x1a45_dfa3
+    private static let (segment, cluster, block, blockGroup) = (0x1853_8067, 0x1f43_b675, 0xa3, 0xa0)
+    /// Elements that are looked at.
+    private static let mostElements = 20_000
 
     /// A number whose length its first byte tells; its value is nil where it is unknown.
     private static func number(_ bytes: [UInt8], at index: Int) -> (value: Int64?, bytes: Int)? {

@@ -113,6 +113,37 @@ import Testing
         #expect(try Probe.of(main).format.tags?["encoder"] == nil)
     }
 
+    @Test(
+        arguments: Sweep.of(
+            ["wmav1", "wmav2"].flatMap { codec in [16_000, 22_050, 32_000, 44_100, 48_000].map { (codec, $0) } }, every: 3))
+    func `a part of a WMA begins when it should`(codec: String, rate: Int) throws {
+        let source = file("clicks.wma")
+        // A tone from 2.5 s on.
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "aevalsrc='if(gte(t,2.5),0.8*sin(2*PI*440*t),0)':s=\(rate):d=4", "-c:a", codec, "-b:a",
+                "64k",
+            ], to: source)
+        let made = try #require(
+            try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 2, duration: 1))))
+        let samples = try JudgedSound.samples([made.file(.main)], rate: 48_000)[0]
+        let first = try #require(samples.firstIndex { $0.magnitude > 8_000 })
+        #expect(abs(Double(first) / 48_000 - 0.5) < 0.008)
+    }
+
+    @Test(
+        arguments: [
+            (8_000, 8_000), (11_024, 11_025), (11_026, 12_000), (22_254, 24_000), (44_056, 44_100), (44_100, 44_100),
+            (47_999, 48_000), (96_000, 48_000), (7_350, 8_000),
+        ])
+    func `a rate that AAC lacks becomes the next higher one`(rate: Int, coded: Int) {
+        let facts = AudioFacts(
+            stream: 0, codec: .other("pcm"), name: "pcm", rate: rate, channels: 2, timeBase: TimeBase(1, 90_000))
+        #expect(AudioPlan.samples(facts, bitRate: 128_000).rate == coded)
+        // Where there are few bits, fewer samples are heard better.
+        #expect(AudioPlan.samples(facts, bitRate: 20_000).rate <= 16_000)
+    }
+
     @Test func `cover art becomes the thumbnail, and an MP3 with much of it is sound`() throws {
         let art = file("art.png")
         try Tool.ffmpeg(
