@@ -105,6 +105,8 @@ package final class Clip: OpenedClip {
         let watch = Stopwatch()
         let policies = ImagePolicies(order: order, kind: .video)
         let stills = stills(policies, poster: policy.poster).filter { outputs[$0.role] != nil }
+        // A still is of the first recording, for whose decoder it is.
+        let last = demuxer.following?.begin ?? .infinity
         let picker = PosterPicker(
             picture: picture, start: min(facts.origin + part.start, last - picture.frame),
             end: min(facts.origin + part.end, last),
@@ -125,13 +127,13 @@ package final class Clip: OpenedClip {
         // Not every container says so.
         if pick?.isInterlaced == true { picture.isInterlaced = true }
         let areStillsDone = try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            for still in stills {
-                guard let descriptor = outputs[still.role] else { continue }
             guard let pick else { return }
             let because = pick.reason.map { ", \($0)" } ?? ", as asked"
             let moment = "the picture at \(rounded(max(0, pick.time - facts.origin))) s\(because)"
             let mapping = picture.colours.rangeName.map { ", tone-mapped from \($0)" } ?? ""
             let shown = pick.raster.cropped(to: policies.region(of: pick.raster.size))
+            for still in stills {
+                guard let descriptor = outputs[still.role] else { continue }
                 var report: RenditionReport
                 do throws(AttachmentError) {
                     report = try shown.write(as: still, effort: effort, to: descriptor)
@@ -330,8 +332,6 @@ package final class Clip: OpenedClip {
     }
 }
 
-extension ClipPart {
-    /// - Parameter duration: Of the source, where it isn't that of the facts.
 extension Ending {
     /// A still that can't be made is no reason to do without the rest.
     fileprivate mutating func leaveOut(_ role: RenditionRole, because error: AttachmentError) {
@@ -340,6 +340,8 @@ extension Ending {
     }
 }
 
+extension ClipPart {
+    /// - Parameter duration: Of the source, where it isn't that of the facts.
     fileprivate init(of facts: ClipFacts, lasting duration: Double? = nil, order: WorkOrder) throws(AttachmentError) {
         let isVideo = facts.kind == .video
         let maximum = isVideo ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration

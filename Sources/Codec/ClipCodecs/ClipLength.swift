@@ -82,6 +82,10 @@ struct ClipLength {
         if isCutOff, claimed - max(counted, counted + origin) > leniency + uncertainty {
             return ClipLength(origin: origin, duration: counted, announced: claimed, holes: holes.seconds)
         }
+        if demuxer.isJoined { return ClipLength(origin: origin, duration: counted, openEnd: openEnd) }
+        if let openEnd = openCluster(demuxer) {
+            return ClipLength(origin: origin, duration: counted, openEnd: openEnd, holes: holes.seconds)
+        }
         if announced > 0 && abs(counted - announced) < 0.05 + uncertainty {
             return ClipLength(origin: origin, duration: announced, holes: holes.seconds)
         }
@@ -99,14 +103,14 @@ struct ClipLength {
                 : "its header says \(rounded(announced)) s", holes: holes.seconds)
     }
 
-    /// Seconds that a picture is shown; without pictures, those of the shortest packets of sound.
-    private static func frame(_ demuxer: borrowing Demuxer, picture: Int?) -> Double {
-        guard let stream = unsafe picture.flatMap({ unsafe demuxer.stream($0) }) else { return 0.02 }
-        let rate = unsafe av_q2d(stream.pointee.avg_frame_rate)
     private static func openCluster(_ demuxer: borrowing Demuxer) -> String? {
         demuxer.endsWithinCluster ? "the file ends within one of its clusters" : nil
     }
 
+    /// Seconds that a picture is shown; without pictures, those of the shortest packets of sound.
+    private static func frame(_ demuxer: borrowing Demuxer, picture: Int?) -> Double {
+        guard let stream = unsafe picture.flatMap({ unsafe demuxer.stream($0) }) else { return 0.02 }
+        let rate = unsafe av_q2d(stream.pointee.avg_frame_rate)
         return rate.isFinite && rate >= 1 ? 1 / rate : slack
     }
 
@@ -129,9 +133,6 @@ struct ClipLength {
         return ends.count == used.count ? ends.max() : nil
     }
 
-    /// What an MP4's sample tables say, and whether all the samples lie within the file.
-    private static func indexedEnd(
-        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double
     /// When an MP4's last picture ends on its clock, by its packets from the last keyframe on: decoding times, of which alone
     /// its tables tell here, may be seconds behind at a variable rate.
     private static func lastPictureEnd(_ demuxer: borrowing Demuxer, _ picture: Int) throws(FFmpegFailure) -> Double? {
@@ -149,6 +150,9 @@ struct ClipLength {
         return unsafe end.map(TimeBase(stream.pointee.time_base).seconds)
     }
 
+    /// What an MP4's sample tables say, and whether all the samples lie within the file.
+    private static func indexedEnd(
+        _ demuxer: borrowing Demuxer, _ used: [Int], origin: Double
     ) -> (seconds: Double, isComplete: Bool)? {
         var latest = 0.0
         var isComplete = true
@@ -301,15 +305,6 @@ extension ContainerFormat.Length {
 }
 
 extension Demuxer {
-    /// Of fragments: whether nothing says how long they are together.
-    fileprivate var hasOpenFragments: Bool {
-        movieBoxes { file, movie in
-            file.first("mvex", in: movie).map { file.first("mehd", in: $0) == nil } ?? false
-        }
-    }
-
-    /// Whether it is what a stream of fragments begins with, and has none of them.
-    fileprivate var isFirstPartOfStream: Bool {
     /// When a stream begins on its clock, in seconds; nil where nothing tells.
     func start(of index: Int) -> Double? {
         guard let stream = unsafe stream(index), unsafe stream.pointee.start_time != satchel_no_pts else { return nil }
@@ -328,6 +323,15 @@ extension Demuxer {
         return nil
     }
 
+    /// Of fragments: whether nothing says how long they are together.
+    fileprivate var hasOpenFragments: Bool {
+        movieBoxes { file, movie in
+            file.first("mvex", in: movie).map { file.first("mehd", in: $0) == nil } ?? false
+        }
+    }
+
+    /// Whether it is what a stream of fragments begins with, and has none of them.
+    fileprivate var isFirstPartOfStream: Bool {
         movieBoxes { file, movie in
             file.first("mvex", in: movie) != nil && !file.boxes(in: file.whole).contains { $0.type == "moof" }
         }

@@ -50,7 +50,14 @@ struct ProbedClip: ~Copyable {
         _ descriptor: Int32, bytes: Int64, demuxers: Demuxers
     ) throws(FFmpegFailure) -> Demuxer? {
         let certainty = demuxers.isExpected ? 1 : Demuxers.certainty
-        if let demuxer = try Demuxer.open(descriptor, bytes: bytes, formats: demuxers.allowed, minimumScore: certainty)
+        let ranges = FollowingParts.ranges(of: bytes) { count, offset in
+            var read = [UInt8](repeating: 0, count: count)
+            return unsafe pread(descriptor, &read, count, off_t(offset)) == count ? read : nil
+        }
+        let following = FollowingParts(descriptor, ranges: ranges.dropFirst(), formats: demuxers.allowed)
+        if let demuxer = try Demuxer.open(
+            descriptor, bytes: ranges.first?.upperBound ?? bytes, formats: demuxers.allowed, minimumScore: certainty,
+            following: following)
         {
             return demuxer
         }
@@ -140,7 +147,9 @@ struct ProbedClip: ~Copyable {
             }
             return nil
         }
-        let length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, audio: chosen.audio?.stream)
+        var length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, audio: chosen.audio?.stream)
+        let more = try demuxer.following?.measure(&length, picture: chosen.picture, audio: chosen.audio, limits: limits)
+        if let more { chosen.losses.append(more) }
         let facts = ClipFacts(
             kind: chosen.picture == nil ? .audio : .video,
             type: demuxer.format?.type(brand: demuxer.brand, isAudio: chosen.picture == nil) ?? .mp4,
@@ -186,6 +195,18 @@ struct ProbedClip: ~Copyable {
     }
 
     consuming func takeDemuxer() -> Demuxer { demuxer }
+
+    /// Makes a sound of a video whose part has no frame.
+    mutating func leaveOutPictures(because reason: String, limits: Limits) throws(FFmpegFailure) {
+        guard let picture = facts.picture, let audio = facts.audio else { return }
+        if let stream = unsafe demuxer.stream(picture.stream) { unsafe stream.pointee.discard = AVDISCARD_ALL }
+        var length = try ClipLength.measure(demuxer, picture: nil, audio: audio.stream)
+        _ = try demuxer.following?.measure(&length, picture: nil, audio: audio, limits: limits)
+        (facts.kind, facts.picture) = (.audio, nil)
+        (facts.origin, facts.duration, facts.durationNote) = (length.origin, length.duration, length.note)
+        (facts.announced, facts.openEnd, facts.holes) = (length.announced, length.openEnd, 0)
+        facts.losses.append(Loss("its frames", because: reason))
+    }
 
     private init(demuxer: consuming Demuxer, facts: ClipFacts) {
         self.demuxer = demuxer

@@ -6,7 +6,9 @@ import StillCodecs
 struct AudioEncoding: ~Copyable {
     private let facts: AudioFacts
     private let settings: Encoder.Samples
-    private let decoder: Decoder
+    private var decoder: Decoder
+    private let following: FollowingParts?
+    private var part = 0
     private let encoder: Encoder
     private let frame: Frame
     private let filtered: Frame
@@ -38,6 +40,7 @@ struct AudioEncoding: ~Copyable {
         let packet = try Packet()
         track = try muxer.add(encoder)
         self.decoder = decoder
+        following = demuxer.following
         self.encoder = encoder
         self.frame = frame
         self.filtered = filtered
@@ -62,6 +65,12 @@ struct AudioEncoding: ~Copyable {
             let seconds = facts.timeBase.seconds(time) - zero
             if seconds - facts.delay > duration { return true }
             if seconds < -Self.preroll - 0.1 { return false }
+        }
+        if let following, following.index != part, let stream = unsafe following.source(of: facts.stream) {
+            part = following.index
+            decoder.drain()
+            try takeFrames(into: muxer)
+            decoder = try unsafe Decoder(for: stream, maximumPixels: 1, timeBase: facts.timeBase)
         }
         try decoder.send(source)
         try takeFrames(into: muxer)
@@ -90,7 +99,10 @@ struct AudioEncoding: ~Copyable {
                 chain = try FilterChain(
                     [
                         .within(seconds: duration),
-                        .resample(rate: settings.rate, channels: settings.channels, from: samples),
+                        // In samples of what goes in.
+                        .resample(
+                            rate: settings.rate, channels: settings.channels,
+                            from: Int64(seconds * Double(unsafe frame.raw.pointee.sample_rate))),
                         .samples(
                             settings.codec == .aac ? "fltp" : "s16", rate: settings.rate, channels: settings.channels),
                     ], like: frame, timeBase: facts.timeBase.raw, frameSamples: encoder.frameSamples)
@@ -127,6 +139,7 @@ struct AudioEncoding: ~Copyable {
 /// Tells when a frame of sound is heard, also where it doesn't say so: after the one before.
 struct AudioClock {
     let timeBase: TimeBase
+    private let delay: Int64
     private var next: Int64?
 
     init(_ facts: AudioFacts) {
@@ -137,7 +150,6 @@ struct AudioClock {
     mutating func time(of frame: borrowing Frame) -> Int64 {
         let time = frame.timestamp.map { $0 - delay } ?? next ?? 0
         let rate = unsafe max(1, frame.raw.pointee.sample_rate)
-    private let delay: Int64
         next = time + timeBase.ticks(Double(frame.samples) / Double(rate))
         return time
     }

@@ -65,7 +65,7 @@ struct AudioRendering {
         case .other(let name): return (nil, "\(name) is none of its profile's codings")
         }
         guard policy.types.contains(type) else { return (nil, "the profile takes no \(type.rawValue)") }
-        guard audio.isContinuous else { return (nil, "its edit list puts several parts together") }
+        guard audio.isContinuous || audio.codec == .pcm16 else { return (nil, "it is put together of several parts") }
         guard audio.channels <= 2 else { return (nil, "it has \(audio.channels) channels") }
         guard audio.rate <= 48_000 else { return (nil, "it has \(audio.rate) samples a second") }
         if type == .wav {

@@ -19,7 +19,7 @@ struct SampleCopy {
         _ facts: AudioFacts, as samples: Encoder.Samples, of demuxer: borrowing Demuxer, from zero: Double,
         seconds: Double
     ) throws(FFmpegFailure) {
-        guard demuxer.format == .wav, facts.codec == .pcm16, samples.rate == facts.rate,
+        guard demuxer.format == .wav, facts.codec == .pcm16, facts.isContinuous, samples.rate == facts.rate,
             samples.channels == facts.channels, facts.timeBase == TimeBase(1, Int32(clamping: facts.rate)),
             let parameters = unsafe demuxer.stream(facts.stream)?.pointee.codecpar,
             unsafe Int(parameters.pointee.block_align) == facts.channels * 2,

@@ -127,7 +127,8 @@ struct WaveformReader {
             if !isWhole { isWhole = try isPlainlyWhole(demuxer) }
             if isWhole { return Listened(waveform: Waveform(peaks: [], bars: [])) }
         }
-        let decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
+        var decoder = try unsafe Decoder(for: stream, maximumPixels: 1)
+        var recording = 0
         let packet = try Packet()
         let frame = try Frame()
         let planes = try Frame()
@@ -190,13 +191,23 @@ struct WaveformReader {
             }
         }
 
-        // Where the last packet ended.
         var between: [(time: Int64?, frames: Int)] = []
         // A parser hands a long tag out in pieces.
         var isInTag = false
+        // Where the last packet ended.
         var end: Double?
         while try demuxer.read(packet) {
             guard packet.stream == audio.stream else { continue }
+            if let following = demuxer.following, following.index != recording,
+                let stream = unsafe following.source(of: audio.stream)
+            {
+                recording = following.index
+                decoder.drain()
+                var failures = 0
+                try takeFrames(failures: &failures)
+                decoder = try unsafe Decoder(for: stream, maximumPixels: 1, timeBase: audio.timeBase)
+                end = nil
+            }
             let time = packet.pts ?? packet.dts
             let start = time.map(seconds) ?? 0
             // Pages whose checksum is wrong are passed over, and nothing else leaves a gap in Ogg.
@@ -205,16 +216,6 @@ struct WaveformReader {
             }
             end = start + audio.timeBase.seconds(packet.duration)
             if start > part.reach { break }
-            let errors = FFmpegLibraries.errorCount
-            var failures = try decoder.send(packet) ? 0 : 1
-            try takeFrames(failures: &failures)
-            // A decoder may also complain and then make something up.
-            failures += FFmpegLibraries.errorCount - errors
-            if packet.duration > 0 { length = audio.timeBase.seconds(packet.duration) }
-            guard belongs(packet, at: start) else { continue }
-            packets += 1
-            // The first frames of an MP3 that was cut out of a longer one lack what lay before them.
-            let isCutOut = audio.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
             let frames = isUntimed && wholeBytes > 0 ? max(1, (packet.bytes + wholeBytes / 2) / wholeBytes) : 1
             if audio.isBetweenFrames(packet) {
                 // Behind the last frame there is no more sound; between two others something may be missing.
@@ -227,6 +228,16 @@ struct WaveformReader {
                 damage.add(time: time, isDamaged: true, lasting: length, besides: length * Double(frames - 1))
             }
             between = []
+            let errors = FFmpegLibraries.errorCount
+            var failures = try decoder.send(packet) ? 0 : 1
+            try takeFrames(failures: &failures)
+            // A decoder may also complain and then make something up.
+            failures += FFmpegLibraries.errorCount - errors
+            if packet.duration > 0 { length = audio.timeBase.seconds(packet.duration) }
+            guard belongs(packet, at: start) else { continue }
+            packets += 1
+            // The first frames of an MP3 that was cut out of a longer one lack what lay before them.
+            let isCutOut = audio.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
             damage.add(
                 time: time, isDamaged: failures > 0, lasting: isCutOut ? 0 : length,
                 besides: isCutOut ? 0 : length * Double(frames - 1))

@@ -187,7 +187,10 @@ extension Colours {
                 + toneMapping(size, peak: peak, isExact: isExact) + [.planar420]
         }
         if isUnusual {
-            return [.scale(width: size.width, height: size.height), Self.precise(size), .convert(["m": "bt709", "r": "tv"])]
+            return [
+                .scale(width: size.width, height: size.height), Self.precise(size),
+                .convert(["m": "bt709", "r": "tv"]),
+            ]
                 + [.planar420]
         }
         let isHighDefinition = encoded(size: size).matrix == AVCOL_SPC_BT709

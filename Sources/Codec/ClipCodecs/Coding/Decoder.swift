@@ -10,10 +10,11 @@ import StillCodecs
     ///   - maximumPixels: A larger frame is refused before its memory is taken.
     ///   - isRough: Edges of blocks are left as they are, for what is looked at from far away.
     ///   - configuration: The decoder's, where it isn't the stream's.
+    ///   - timeBase: Of the packets, where it isn't the stream's.
     /// - Throws: `AVERROR_DECODER_NOT_FOUND` where no allowed decoder suits.
     init(
         for stream: UnsafeMutablePointer<AVStream>, maximumPixels: Int64, keyframesOnly: Bool = false,
-        isRough: Bool = false, configuration: [UInt8]? = nil
+        isRough: Bool = false, configuration: [UInt8]? = nil, timeBase: TimeBase? = nil
     ) throws(FFmpegFailure) {
         let parameters = unsafe stream.pointee.codecpar
         guard let parameters = unsafe parameters,
@@ -22,7 +23,7 @@ import StillCodecs
         guard let raw = unsafe avcodec_alloc_context3(decoder) else { throw .noMemory }
         do throws(FFmpegFailure) {
             try checked(unsafe avcodec_parameters_to_context(raw, parameters))
-            unsafe raw.pointee.pkt_timebase = unsafe stream.pointee.time_base
+            unsafe raw.pointee.pkt_timebase = unsafe timeBase?.raw ?? stream.pointee.time_base
             if let configuration {
                 unsafe try configure(&raw.pointee.extradata, &raw.pointee.extradata_size, configuration)
             }

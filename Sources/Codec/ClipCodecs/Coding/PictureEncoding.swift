@@ -8,7 +8,10 @@ struct PictureEncoding: ~Copyable {
     /// The pictures that are encoded, before they are turned.
     private let stored: PixelSize
     private let isExact: Bool
-    private let decoder: Decoder
+    private var decoder: Decoder
+    private let maximumPixels: Int64
+    private let following: FollowingParts?
+    private var part = 0
     private let encoder: Encoder
     private let frame: Frame
     private let held: Frame
@@ -86,6 +89,8 @@ struct PictureEncoding: ~Copyable {
         let waiting = try Packet()
         track = try muxer.add(encoder)
         self.decoder = decoder
+        self.maximumPixels = maximumPixels
+        following = demuxer.following
         self.encoder = encoder
         self.frame = frame
         self.held = held
@@ -118,12 +123,19 @@ struct PictureEncoding: ~Copyable {
             if doubt > 0 {
                 // Where recordings were joined, the count of the container's packets leaps, and nothing is missing. A parser
                 // marks the picture before the last one.
-                let follows = lastRead.map { facts.timeBase.seconds(time - $0) < facts.frame * 1.5 } ?? false
+                let follows =
+                    lastRead.map { facts.timeBase.seconds(time - $0) < facts.frame * 1.5 + Self.joint } ?? false
                 let isJoined = follows && source.isKey
                 doubt = isJoined ? 0 : doubt - 1
                 if doubt == 0, !isJoined { damagedPackets += 1 }
             }
             (lastRead, isBehindGap) = (time, false)
+        }
+        if let following, following.index != part, let stream = unsafe following.source(of: facts.stream) {
+            part = following.index
+            decoder.drain()
+            if try takeFrames(into: muxer) { return true }
+            decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels, timeBase: facts.timeBase)
         }
         let (errors, before) = (FFmpegLibraries.errorCount, failures)
         if try !decoder.send(source) { failures += 1 }
@@ -157,6 +169,9 @@ struct PictureEncoding: ~Copyable {
         (firstDamage.packet ?? .max) > packets - Self.lastPictures
             && (firstDamage.frame ?? .max) > shownFrames - Self.lastPictures
     }
+
+    /// Seconds by which the sound of a recording may end after its frames, before those of the next one.
+    private static let joint = 0.1
 
     /// As many as may be stored behind one that is shown after them.
     private static let lastPictures = 4

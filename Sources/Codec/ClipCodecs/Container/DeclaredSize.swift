@@ -75,7 +75,8 @@ enum DeclaredSize {
     /// don't tell theirs, what is in them: RFC 9559, section 5.1.
     static func endsWithinCluster(of bytes: Int64, read: (Int, Int64) -> [UInt8]?) -> Bool {
         var isCut = false
-        elements(of: bytes, read) { name, _, isWhole in isCut = !isWhole && [cluster, block, blockGroup].contains(name) }
+        elements(of: bytes, read) { name, _, isWhole in isCut = !isWhole && [cluster, block, blockGroup].contains(name)
+        }
         return isCut
     }
 

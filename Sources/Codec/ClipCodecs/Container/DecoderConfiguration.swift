@@ -43,7 +43,8 @@ enum DecoderConfiguration {
 
     /// Whether an `AudioSpecificConfig` tells of frames of 960 samples, or of layers: few players have either.
     static func isUnusual(_ configuration: [UInt8]) -> Bool {
-        configuration.count >= 2 && (configuration[0] & 7) << 1 | configuration[1] >> 7 != 15 && configuration[1] & 7 != 0
+        configuration.count >= 2 && (configuration[0] & 7) << 1 | configuration[1] >> 7 != 15
+            && configuration[1] & 7 != 0
     }
 
     /// Whether an `AudioSpecificConfig` names its channels one by one, with room for a comment: such sound is never

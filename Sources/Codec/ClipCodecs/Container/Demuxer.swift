@@ -12,21 +12,27 @@ import StillCodecs
     let format: ContainerFormat?
     /// Bytes of the source, or of its first part.
     let bytes: Int64
+    /// The parts that are read after this one.
+    let following: FollowingParts?
+    /// Where the clock begins anew; nil of what has one for the whole.
+    private let seams: ClockSeams?
 
     /// Opens `descriptor` if one of `formats` takes it, and only then.
     ///
     /// - Parameters:
+    ///   - start: Where it begins.
+    ///   - following: Other parts of the same file.
     ///   - formats: Names of demuxers.
     ///   - forced: A demuxer to use without asking which one suits best.
     ///   - minimumScore: How sure FFmpeg must be, of 100.
     /// - Returns: Nil where no allowed demuxer claims it.
     /// - Throws: `AVERROR_INVALIDDATA` where one claims it and cannot read it.
     static func open(
-        _ descriptor: Int32, bytes: Int64, formats: [String], forced: String? = nil,
-        minimumScore: Int32 = 1, settings: [String: String] = [:]
+        _ descriptor: Int32, from start: Int64 = 0, bytes: Int64, formats: [String], forced: String? = nil,
+        minimumScore: Int32 = 1, settings: [String: String] = [:], following: FollowingParts? = nil
     ) throws(FFmpegFailure) -> Demuxer? {
         FFmpegLibraries.prepare()
-        let io = try DescriptorIO(reading: descriptor, bytes: bytes)
+        let io = try DescriptorIO(reading: descriptor, start..<start + bytes)
         var format: UnsafePointer<AVInputFormat>?
         if let forced {
             unsafe format = unsafe av_find_input_format(forced)
@@ -56,12 +62,17 @@ import StillCodecs
             if code == satchel_averror(ENOMEM) { throw .noMemory }
             throw encryption(of: io, named: name, bytes: bytes) ?? FFmpegFailure(satchel_averror_invaliddata)
         }
-        return unsafe Demuxer(raw: opened, io: io, format: ContainerFormat(demuxer: name), bytes: bytes)
+        return unsafe Demuxer(
+            raw: opened, io: io, format: ContainerFormat(demuxer: name), bytes: bytes, following: following,
+            seams: ["mpegts", "mpeg"].contains(name) ? ClockSeams() : nil)
     }
 
     private init(
-        raw: UnsafeMutablePointer<AVFormatContext>, io: consuming DescriptorIO, format: ContainerFormat?, bytes: Int64
+        raw: UnsafeMutablePointer<AVFormatContext>, io: consuming DescriptorIO, format: ContainerFormat?, bytes: Int64,
+        following: FollowingParts?, seams: ClockSeams?
     ) {
+        self.following = following
+        self.seams = seams
         unsafe self.raw = unsafe raw
         self.io = io
         self.format = format
@@ -178,11 +189,17 @@ import StillCodecs
     /// - Throws: Also where ``WorkTime`` is up.
     func read(_ packet: borrowing Packet) throws(FFmpegFailure) -> Bool {
         packet.clear()
+        if let following, following.index > 0 { return try following.read(packet) }
         var failures = 0
         while true {
             try FFmpegFailure.checkTime()
             let code = unsafe av_read_frame(raw, packet.raw)
-            if code >= 0 { return true }
+            if code >= 0 {
+                if let seams, let stream = unsafe stream(packet.stream) {
+                    seams.follow(packet, in: TimeBase(unsafe stream.pointee.time_base))
+                }
+                return true
+            }
             if code == satchel_averror(EAGAIN), failures < 1000 {
                 failures += 1
                 continue
@@ -190,9 +207,12 @@ import StillCodecs
             if code == satchel_averror(ENOMEM) { throw .noMemory }
             try FFmpegFailure.checkTime()
             if io.failure != 0 { throw FFmpegFailure(satchel_averror(io.failure)) }
-            return false
+            return try following?.read(packet) ?? false
         }
     }
+
+    /// Whether it is several recordings, one after the other, that can't be searched.
+    var isJoined: Bool { following != nil || seams?.isFound == true }
 
     /// Whether there is anything of any of these streams among the first packets of all. It is at the beginning afterwards.
     func hasPacket(of streams: [Int], among most: Int = .max) throws(FFmpegFailure) -> Bool {
@@ -225,13 +245,23 @@ import StillCodecs
     /// Where an edit list puts several parts together, their hidden pictures and sounds have times of other parts, and a
     /// search would go astray: all is read from the beginning.
     func seek(stream index: Int, to timestamp: Int64) -> Bool {
-        if let first = indexedStart(of: index), first > timestamp || !isContinuous(index) { return rewind() }
+        if isJoined { return rewind() }
+        seams?.reset()
+        if hasSampleTable, let first = indexedStart(of: index), first > timestamp || !isContinuous(index) {
+            return rewind()
+        }
         return unsafe avformat_seek_file(raw, Int32(index), Int64.min, timestamp, timestamp, 0) >= 0
     }
 
     /// Goes back to the first packet.
     func rewind() -> Bool {
-        // An MP4's streams follow the one that is asked for: what the others have before its beginning would be passed over.
+        following?.reset()
+        seams?.reset()
+        // By time, what comes before the first packet with a time to be decoded at would be passed over.
+        if seams != nil, unsafe avformat_seek_file(raw, -1, 0, 0, 0, AVSEEK_FLAG_BYTE) >= 0 {
+            return true
+        }
+        // Streams follow the one that is asked for: what the others have before its beginning would be passed over.
         if let earliest, unsafe avformat_seek_file(raw, Int32(earliest), Int64.min, Self.longAgo, Self.longAgo, 0) >= 0
         {
             return true
@@ -257,6 +287,7 @@ import StillCodecs
 
     /// Whether each packet of a stream is decoded after the one before, as far as an MP4's index says, and by one decoder.
     func isContinuous(_ index: Int) -> Bool {
+        guard following == nil else { return false }
         guard hasSampleTable, let stream = unsafe stream(index) else { return true }
         var last = Int64.min
         for entry in 0..<(unsafe avformat_index_get_entries_count(stream)) {

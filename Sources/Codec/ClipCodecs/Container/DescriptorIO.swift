@@ -6,8 +6,10 @@ import StillCodecs
 @safe struct DescriptorIO: ~Copyable {
     struct State {
         let descriptor: Int32
+        /// Where in the file it begins.
+        var start: Int64 = 0
         var position: Int64 = 0
-        /// Of the file.
+        /// From there on.
         var bytes: Int64
         /// The `errno` of a call that failed.
         var failure: Int32 = 0
@@ -19,10 +21,10 @@ import StillCodecs
     let context: UnsafeMutablePointer<AVIOContext>
     let state: UnsafeMutablePointer<State>
 
-    /// Borrows `descriptor`, which has so many bytes, for its own life.
-    init(reading descriptor: Int32, bytes: Int64) throws(FFmpegFailure) {
-        guard let context = unsafe Self.reader(of: descriptor, bytes: bytes), let state = unsafe Self.state(of: context)
-        else { throw .noMemory }
+    /// Borrows `descriptor`, of which it reads a range, for its own life.
+    init(reading descriptor: Int32, _ range: Range<Int64>) throws(FFmpegFailure) {
+        let reader = unsafe Self.reader(of: descriptor, range)
+        guard let context = unsafe reader, let state = unsafe Self.state(of: context) else { throw .noMemory }
         unsafe self.context = unsafe context
         unsafe self.state = unsafe state
     }
@@ -44,8 +46,10 @@ import StillCodecs
     }
 
     /// A context that reads; freed with ``free(_:)``.
-    static func reader(of descriptor: Int32, bytes: Int64) -> UnsafeMutablePointer<AVIOContext>? {
-        unsafe make(State(descriptor: descriptor, bytes: bytes), buffer: 64 << 10, write: nil)
+    static func reader(of descriptor: Int32, _ range: Range<Int64>) -> UnsafeMutablePointer<AVIOContext>? {
+        let bytes = range.upperBound - range.lowerBound
+        return unsafe make(
+            State(descriptor: descriptor, start: range.lowerBound, bytes: bytes), buffer: 64 << 10, write: nil)
     }
 
     static func state(of context: UnsafeMutablePointer<AVIOContext>) -> UnsafeMutablePointer<State>? {
@@ -80,7 +84,9 @@ import StillCodecs
     /// `count` bytes at `offset`; nil where there are fewer.
     func bytes(_ count: Int, at offset: Int64 = 0) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: count)
-        return unsafe pread(state.pointee.descriptor, &buffer, count, Int(offset)) == count ? buffer : nil
+        guard unsafe offset <= state.pointee.bytes - Int64(count) else { return nil }
+        let place = unsafe Int(state.pointee.start + offset)
+        return unsafe pread(state.pointee.descriptor, &buffer, count, place) == count ? buffer : nil
     }
 
     /// Writes `bytes` over what was written at `offset`.
@@ -127,7 +133,10 @@ import StillCodecs
         }
         if WorkTime.isUp { return satchel_averror_exit }
         while true {
-            let got = unsafe pread(state.pointee.descriptor, buffer, Int(count), Int(state.pointee.position))
+            let (position, rest) = unsafe (state.pointee.position, state.pointee.bytes - state.pointee.position)
+            guard rest > 0 else { return satchel_averror_eof }
+            let wanted = Int(min(Int64(count), rest))
+            let got = unsafe pread(state.pointee.descriptor, buffer, wanted, Int(state.pointee.start + position))
             if got > 0 {
                 unsafe state.pointee.position += Int64(got)
                 return Int32(got)

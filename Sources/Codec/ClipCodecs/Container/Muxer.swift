@@ -25,7 +25,7 @@ import StillCodecs
         unsafe raw.pointee.io_open = { context, result, _, flags, _ in
             guard let context = unsafe context, let result = unsafe result, flags & AVIO_FLAG_WRITE == 0,
                 let state = unsafe context.pointee.opaque?.assumingMemoryBound(to: DescriptorIO.State.self),
-                let reader = unsafe DescriptorIO.reader(of: state.pointee.descriptor, bytes: state.pointee.bytes)
+                let reader = unsafe DescriptorIO.reader(of: state.pointee.descriptor, 0..<state.pointee.bytes)
             else { return satchel_averror(EPERM) }
             unsafe result.pointee = unsafe reader
             return 0

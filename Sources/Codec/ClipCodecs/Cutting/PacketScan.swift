@@ -42,7 +42,7 @@ struct PacketScan {
         else { return refused("its pictures are framed unusually") }
         if let obstacle = parameters.obstacle { return refused(obstacle) }
         guard demuxer.isContinuous(picture.stream) else {
-            return refused("its edit list puts several parts together")
+            return refused("it is put together of several parts")
         }
         let base = picture.timeBase
         let packet = try Packet()
@@ -101,9 +101,9 @@ struct PacketScan {
                 guard base.seconds(last - time) < 1 else { return refused("its times run backwards") }
                 dts = nil
             }
-            scan.decodingTimes.append(dts)
             latest = max(latest, pts)
             if summary.isRefresh, pts < latest { return refused("its times run backwards") }
+            scan.decodingTimes.append(dts)
             scan.packets.append(
                 CutPacket(
                     pts: pts, duration: packet.duration, bytes: packet.bytes,

@@ -102,7 +102,8 @@ extension VideoRendering {
         return MadeClip(
             type: policy.type, size: picture.upright, start: max(0, zero - facts.origin),
             duration: isLastPicture ? max(duration, min(heard, rest)) : duration,
-            method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges), encodes: edges == nil ? 0 : 1)
+            method: edges == nil ? .copy : .smart, bytes: bytes, note: note(of: plan, edges),
+            encodes: edges == nil ? 0 : 1)
     }
 
     /// What the sound of so many seconds is made of at most: AAC has 960 samples in a packet or more.

@@ -678,7 +678,8 @@ import Testing
             ]
                 + (name.hasSuffix("webm")
                     ? ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-c:a", "libopus"]
-                    : ["-c:v", "libx264", "-g", "25", "-bf", "0", "-c:a", "aac"]), to: source)
+                    : ["-c:v", "libx264", "-g", "25", "-bf", "0", "-c:a", "aac"]),
+            to: source)
         var profile = Profile.notification
         if let limit {
             profile.video?.maximumDuration = limit
@@ -711,7 +712,8 @@ import Testing
                     ? ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-c:a", "libopus"]
                     : ["-c:v", "libx264", "-c:a", "aac"])
                 // A segment that is written without going back has no size, and its clusters have theirs or not.
-                + (name.hasPrefix("open") ? ["-f", "matroska", "-live", name.hasSuffix("webm") ? "1" : "0", "-seekable", "0"] : []),
+                + (name.hasPrefix("open")
+                    ? ["-f", "matroska", "-live", name.hasSuffix("webm") ? "1" : "0", "-seekable", "0"] : []),
             to: whole)
         let data = try Data(contentsOf: whole)
         #expect(try #require(try Clips.render(whole, profile: CountedClips.profile)).ending.losses == [])

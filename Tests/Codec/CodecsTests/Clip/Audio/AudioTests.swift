@@ -115,13 +115,15 @@ import Testing
 
     @Test(
         arguments: Sweep.of(
-            ["wmav1", "wmav2"].flatMap { codec in [16_000, 22_050, 32_000, 44_100, 48_000].map { (codec, $0) } }, every: 3))
+            ["wmav1", "wmav2"].flatMap { codec in [16_000, 22_050, 32_000, 44_100, 48_000].map { (codec, $0) } },
+            every: 3))
     func `a part of a WMA begins when it should`(codec: String, rate: Int) throws {
         let source = file("clicks.wma")
         // A tone from 2.5 s on.
         try Tool.ffmpeg(
             [
-                "-f", "lavfi", "-i", "aevalsrc='if(gte(t,2.5),0.8*sin(2*PI*440*t),0)':s=\(rate):d=4", "-c:a", codec, "-b:a",
+                "-f", "lavfi", "-i", "aevalsrc='if(gte(t,2.5),0.8*sin(2*PI*440*t),0)':s=\(rate):d=4", "-c:a", codec,
+                "-b:a",
                 "64k",
             ], to: source)
         let made = try #require(

@@ -35,7 +35,9 @@ import Testing
                 let silence = part.map { ",volume=0:enable='between(t,\($0.lowerBound),\($0.upperBound))'" } ?? ""
                 arguments += ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=44100:duration=\(length)\(silence)"]
             }
-            arguments += ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "ultrafast", "-sc_threshold", "0", "-vsync", "vfr"]
+            arguments += [
+                "-pix_fmt", "yuv420p", "-c:v", "libx264", "-preset", "ultrafast", "-sc_threshold", "0", "-vsync", "vfr",
+            ]
             try Tool.ffmpeg(arguments + encoding.split(separator: " ").map(String.init) + ["-c:a", "aac"], to: file)
             return file
         }

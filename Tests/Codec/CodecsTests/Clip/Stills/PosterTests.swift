@@ -30,7 +30,9 @@ import Testing
         return (parts[0], parts[1])
     }
 
-    private static let wide = ["smpte432 bt709 bt709", "bt2020 bt709 bt2020nc", "bt2020 arib-std-b67 bt2020nc", "bt2020 smpte2084 bt2020nc"]
+    private static let wide = [
+        "smpte432 bt709 bt709", "bt2020 bt709 bt2020nc", "bt2020 arib-std-b67 bt2020nc", "bt2020 smpte2084 bt2020nc",
+    ]
 
     @Test(
         arguments: Sweep.of(
@@ -42,7 +44,8 @@ import Testing
         let names = colors.split(separator: " ").map(String.init)
         try Tool.ffmpeg(
             [
-                "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=10:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+                "-f", "lavfi", "-i", "testsrc2=size=\(size):rate=10:duration=0.2", "-pix_fmt", "yuv420p", "-c:v",
+                "libx264",
                 "-preset", "ultrafast", "-color_primaries", names[0], "-color_trc", names[1], "-colorspace", names[2],
             ], to: source)
         let made = try #require(try Clips.render(source, profile: .message))
