@@ -128,6 +128,38 @@ def files(directory):
     return {name for name in listed if not name.startswith(written)}
 
 
+def check_dependencies(machine, directory, package):
+    """Has install-dependencies.sh install a package with a service: this one, from a repository in the machine."""
+    print("a service that install-dependencies.sh installs")
+    repository, sources = f"{directory}/root/repository", f"{directory}/etc/apt/sources.list"
+    os.makedirs(repository)
+    shutil.copy(package, repository)
+    with open(f"{repository}/Packages", "w", encoding="utf-8") as file:
+        file.write(run("dpkg-scanpackages", ".", cwd=repository).stdout)
+    with open(sources, encoding="utf-8") as file:
+        mirrors = file.read()
+    with open(sources, "w", encoding="utf-8") as file:
+        file.write("deb [trusted=yes] file:/root/repository ./\n")
+    with open(f"{SOURCES}/install-dependencies.sh", encoding="utf-8") as file:
+        script = re.sub(r'\btest="[^"]*"', 'test="satchel"', file.read())
+    with open(f"{repository}/install.sh", "w", encoding="utf-8") as file:
+        file.write(script)
+    done = machine.run("sh", "/root/repository/install.sh", "test")
+    expect(
+        done.returncode == 0 and re.search(r"^Installing 1 Debian packages .*\n  satchel\n", done.stderr, re.M),
+        "it names the package and installs it", done.stdout + done.stderr)
+    off = {"ActiveState": "inactive", "UnitFileState": "disabled"}
+    state = lambda: shown(machine, "satchel.service", *off)
+    expect(state() == off, "the service is neither started nor enabled", str(state()))
+    again = machine.run("apt-get", "install", "-y", "-qq", "--reinstall", "satchel")
+    expect(again.returncode == 0 and state() == off, "a later upgrade does not change that", again.stderr + str(state()))
+    purged = machine.run("dpkg", "--purge", "satchel")
+    expect(purged.returncode == 0, "it is purged", purged.stdout + purged.stderr)
+    with open(sources, "w", encoding="utf-8") as file:
+        file.write(mirrors)
+    machine.run("sh", "-c", "rm -rf /root/repository /var/lib/apt/lists/*")
+
+
 def check_unit(machine):
     print("its unit")
     verified = machine.run("systemd-analyze", "verify", "--man=no", UNIT, UNIT.replace(".service", ".socket"))
@@ -236,6 +268,7 @@ def main():
     directory = make_root(depends)
     expectation.own_network()
     with booted(directory) as machine:
+        check_dependencies(machine, directory, package)
         before = files(directory)
         shutil.copy(package, f"{directory}/root/satchel.deb")
         installed = machine.run("dpkg", "--install", "/root/satchel.deb")
