@@ -16,7 +16,7 @@ import Testing
         let program = Repository.root.appending(path: "Sources/Service/API/Description/Guides/sizing.py").path(
             percentEncoded: false)
         let early = try await python.start([program, "50"]).end()
-        #expect(early.status == 1 && early.errorText.contains("nothing to go by"), "\(early.errorText)")
+        #expect(early.status == 1 && early.errorText.contains("nothing can be computed"), "\(early.errorText)")
         let body = try Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg"))
         for number in 1...2 {
             let sent = try await server.send("PUT", "/v1/jobs/\(number)", ["Prefer": "wait=20"], body: body)
@@ -26,7 +26,7 @@ import Testing
         let line = try #require(
             sized.outputText.firstMatch(
                 of:
-                    #/a job: ([0-9.]+) ms of a processor, (\d+) MiB while a codec has it, ([0-9.]+) kB kept\n50 jobs a second: (\d+) processors\n/#
+                    #/per job: ([0-9.]+) ms of processor time, (\d+) MiB of codec memory, ([0-9.]+) kB stored\n50 jobs per second: (\d+) processors\n/#
             ),
             "\(sized.outputText) \(sized.errorText)")
         #expect(Double(line.1) ?? 0 > 1 && Double(line.3) ?? 0 > 1 && Int(line.4) ?? 0 >= 1)

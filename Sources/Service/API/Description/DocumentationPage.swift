@@ -19,7 +19,7 @@ struct DocumentationPage: Sendable {
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(title): the API</title>
+            <title>\(title) API</title>
             <style>\(style)</style>
             </head>
             <body>
@@ -28,7 +28,7 @@ struct DocumentationPage: Sendable {
             <p class="faint">Version \(info?["version"]?.text ?? "") · <a href="/openapi.json">openapi.json</a></p>
             \(paragraphs)
             <form role="search" hidden>
-            <label for="search">Find a call, a code, a field</label>
+            <label for="search">Search calls, codes and fields</label>
             <input type="search" id="search" autocomplete="off" spellcheck="false">
             <span id="found" class="faint" role="status"></span>
             </form>
@@ -38,7 +38,7 @@ struct DocumentationPage: Sendable {
             <ul>
             \(Guide.all.map { guide -> HTMLText in "<li><a href=\"#\(guide.anchor)\">\(guide.title)</a></li>\n" })</ul>
             \(tags.map(contents))
-            <p><a href="#errors">Errors</a> · <a href="#values">Values</a></p>
+            <p><a href="#errors">Errors</a> · <a href="#values">Types</a></p>
             </nav>
             <main id="main">
             <h2>Guides</h2>
@@ -109,7 +109,7 @@ struct DocumentationPage: Sendable {
         }
         return """
             <h2>Credentials</h2>
-            <p>Sent as <code>Authorization: Bearer …</code>.</p>
+            <p>Send them as <code>Authorization: Bearer …</code>.</p>
             <table>
             \(rows)</table>
             """
@@ -153,7 +153,7 @@ struct DocumentationPage: Sendable {
         let roles = schemes.flatMap { $0.value.elements.compactMap(\.text) }.map { "`\($0)`" }
         var choices = roles.isEmpty ? [] : ["an API key with the role \(roles.joined(separator: " or "))"]
         if schemes.contains(where: { $0.key == "grant" }) { choices.append("a grant") }
-        return choices.isEmpty ? "For anyone." : "For \(choices.joined(separator: " or "))."
+        return choices.isEmpty ? "Requires no credentials." : "Requires \(choices.joined(separator: " or "))."
     }
 
     private func parameters(_ call: OpenAPIDocument.Operation) -> HTMLText {
@@ -234,10 +234,10 @@ struct DocumentationPage: Sendable {
         }
         return """
             <h2 id="errors">Errors</h2>
-            <p>An attachment that failed has its code in its <code>error</code>, and the job answers 200 all the same. A
-            call that can't be answered has it in its problem document, with the status in the second column. UNError is
-            the matching code of Apple's UserNotifications; the last column says whether to try again, or whether the
-            service does.</p>
+            <p>If an attachment fails, its <code>error</code> has the code, and reading the job still returns 200. If a call
+            fails, its problem document has the code, and the second column lists the HTTP status. UNError is the
+            matching code of Apple's UserNotifications. The last column says who should retry: you, the service, or
+            neither.</p>
             <table>
             <thead><tr><th>Code</th><th>Status</th><th>Meaning</th><th>What to do</th><th>UNError</th><th>Retried</th></tr></thead>
             \(rows)</table>
@@ -268,7 +268,7 @@ struct DocumentationPage: Sendable {
 
                 """
         }
-        return "<h2 id=\"values\">Values</h2>\n\(schemas)"
+        return "<h2 id=\"values\">Types</h2>\n\(schemas)"
     }
 
     /// A schema in a few words.
@@ -309,8 +309,8 @@ struct DocumentationPage: Sendable {
     private func bounds(_ schema: JSONValue) -> HTMLText {
         let facts = [
             ("minimum", "at least"), ("exclusiveMinimum", "more than"), ("maximum", "at most"),
-            ("minItems", "at least this many:"), ("maxItems", "at most this many:"),
-            ("maxLength", "characters at most:"), ("default", "default"),
+            ("minItems", "minimum items"), ("maxItems", "maximum items"),
+            ("maxLength", "maximum characters"), ("default", "default"),
         ].compactMap { key, words in schema[key].map { "\(words) \($0.text ?? $0.laidOut())" } }
         guard !facts.isEmpty else { return "" }
         return " <span class=\"faint\">(\(facts.joined(separator: ", ")))</span>"

@@ -22,7 +22,7 @@ function show() {
     const own = below.filter((element) => texts.has(element));
     heading.hidden = words.length > 0 && own.length > 0 && own.every((element) => element.hidden);
   }
-  found.textContent = words.length === 0 ? "" : count === 1 ? "1 place" : `${count} places`;
+  found.textContent = words.length === 0 ? "" : count === 1 ? "1 result" : `${count} results`;
   const address = new URL(location);
   if (words.length === 0) address.searchParams.delete("q"); else address.searchParams.set("q", search.value);
   history.replaceState(null, "", address);
@@ -35,7 +35,7 @@ async function copy(button, text) {
   } catch {
     const selection = document.getSelection();
     selection.selectAllChildren(button.parentElement.querySelector("pre"));
-    button.textContent = "Selected: copy it with your keys";
+    button.textContent = "Selected. Press Ctrl+C or Cmd+C to copy";
   }
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 }

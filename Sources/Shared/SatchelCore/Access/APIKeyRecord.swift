@@ -4,15 +4,15 @@ public enum AccessRole: String, Hashable, Sendable, Codable, CaseIterable {
     case read
     case admin
 
-    /// What it permits. The help, the documentation and the README say it in these words.
+    /// What it permits. The help, the API description and docs/http-api.md use these words.
     public var permission: String {
         switch self {
         case .submit:
-            "submits jobs and push payloads, looks at jobs and attachments by their ids and follows jobs, cancels, retries and deletes jobs, has calls made again, deletes attachments, puts, looks at, fires and removes notifications, opens, looks at and ends uploads, puts, looks at and deletes categories, and checks triggers"
+            "submits, follows, cancels, retries and deletes jobs, and prepares push payloads. It creates, fires and removes notifications, opens and cancels uploads, creates and deletes categories, and repeats calls. It reads jobs, attachments, notifications, firings, uploads, categories and calls by ID, deletes attachments, and checks triggers"
         case .read:
-            "lists jobs, attachments, what failed, uploads, profiles, notifications, firings, responses, categories and calls, looks at them and at the overview and follows jobs, checks triggers, starts and stops leases, gives and takes back grants, and makes and ends previews"
+            "lists and reads jobs, attachments, failures, uploads, profiles, notifications, firings, responses, categories, calls and the overview. It follows jobs and checks triggers. It starts and stops leases, creates and revokes grants, and creates and deletes previews"
         case .admin:
-            "may everything that the others may, makes, lists, rotates and takes back API keys, looks at and rotates signing secrets, lists the audit, and reads the metrics"
+            "can do everything that the other roles can. It also creates, lists, rotates and revokes API keys, reads and rotates signing secrets, lists the audit log, and reads the metrics"
         }
     }
 

@@ -5,38 +5,38 @@ extension Profile: ProfilePart {
     public static let defaults = Profile(name: "")
 
     public static let fields: [ProfileField<Profile>] = [
-        ProfileField("name", \.name, .name, "What it is called."),
-        ProfileField("summary", \.summary, .text, "One sentence on what it is for."),
+        ProfileField("name", \.name, .name, "Name of the profile."),
+        ProfileField("summary", \.summary, .text, "One sentence on the purpose of the profile."),
         ProfileField(
             "deadline", \.deadline, .seconds(0.05...86_400),
-            "From acceptance; what is ready then is delivered. Null is none."),
+            "Maximum time after acceptance; renditions that are ready by then are delivered. Null sets no deadline."),
         ProfileField(
             "retention", \.retention, .seconds(60...3_650 * 86_400),
-            "How long a result that was submitted over HTTP is kept; null keeps it until it is deleted."),
+            "How long results submitted over HTTP are kept; null keeps them until they are deleted."),
         ProfileField(
             "keeps_original", \.keepsOriginal, .flag,
-            "Whether the source itself is kept beside the others, as the rendition original."),
+            "If true, keeps the source too, as the rendition original."),
         ProfileField(
             "speed", \.speed, .choice,
-            "What matters more where pictures are scaled: best takes libvips from the first step to the last, over a source decoded whole; standard is as faithful as a full decode and a Lanczos 3 filter; fast lets the decoder scale as far as it can, up to 0.7 dB worse at 1024 pixels."
+            "Quality of scaling. best decodes the whole source and scales it with libvips. standard matches a full decode and a Lanczos 3 filter. fast lets the decoder scale as far as it can, up to 0.7 dB worse at 1024 pixels."
         ),
         ProfileField(
             "damaged", \.damaged, .choice,
-            "What becomes of a source of which more than a fiftieth can't be decoded: refuse calls it corrupt; salvage delivers what can be decoded, as reduced.",
+            "Handling of a source of which more than 2 % cannot be decoded: refuse fails with corrupt; salvage delivers the rest as reduced.",
             isLater: true),
         ProfileField(
             "thumbnail", \.thumbnail,
-            "The small still that is made first, of every kind that can be shown; null for none."),
-        ProfileField("image", \.image, "How stills are made; null refuses them."),
+            "Policy for the small still that is made first, of every kind that can be shown; null makes none."),
+        ProfileField("image", \.image, "Policy for stills; null rejects them."),
         ProfileField(
             "animation", \.animation,
-            "How animations are made, whose frames, delays and loops are kept; null refuses them."),
+            "Policy for animations, which keep their frames, delays and loops; null rejects them."),
         ProfileField(
             "video", \.video,
-            "How videos are made, which are copied where they fit and encoded elsewhere; null refuses them."),
+            "Policy for videos, which are copied if they fit and otherwise encoded; null rejects them."),
         ProfileField(
             "audio", \.audio,
-            "How sounds are made, which are copied where they fit and encoded elsewhere; null refuses them."),
+            "Policy for audio, which is copied if it fits and otherwise encoded; null rejects it."),
     ]
 
     /// Everything that is wrong with the values, all at once; empty for a sound profile.
@@ -56,8 +56,8 @@ extension ThumbnailPolicy: Capped {
     public static let defaults = ThumbnailPolicy()
 
     public static let fields: [ProfileField<ThumbnailPolicy>] = [
-        ProfileField("side", \.side, .integer(16...1024, of: "pixels"), "The longest side."),
-        ProfileField("fit", \.fit, .choice, "crop fills a square; inside keeps the shape."),
+        ProfileField("side", \.side, .integer(16...1024, of: "pixels"), "Longest side."),
+        ProfileField("fit", \.fit, .choice, "crop fills a square; inside keeps the aspect ratio."),
         .cap, .quality(\.quality),
     ]
 
@@ -70,26 +70,27 @@ extension ImagePolicy: Aimed {
     public static let fields: [ProfileField<ImagePolicy>] = [
         ProfileField(
             "types", \.types, .types(among: [.jpeg, .png, .webp]),
-            "What may be written, best first: the first that suits is taken (JPEG has no transparency)."),
+            "Output types, in order of preference. The first suitable one is used (JPEG has no transparency)."),
         .longestSide(\.longestSide),
         ProfileField(
             "fit", \.fit, .choice,
-            "inside keeps the shape; crop fills a square of longest_side, and what sticks out is cut off."
+            "inside keeps the aspect ratio; crop fills a square of longest_side and cuts off the rest."
         ) { $0.fit == .inside || $0.longestSide != nil ? nil : "needs longest_side" },
         ProfileField(
             "attention", \.attention, .flag,
-            "Whether a crop looks for the most salient part, where the submission doesn't say; else it takes the middle."
+            "If true, a crop keeps the most salient part by default; otherwise it keeps the middle."
         ),
         .aim, .cap, .quality(\.quality),
         ProfileField(
             "minimum_quality", \.minimumQuality, .integer(1...100),
-            "The quality below which an aim is given up; a cap is not."
+            "Lowest quality for meeting the aim. The cap is met even below it."
         ) {
             let most = max(1, min($0.quality, 100))
             return $0.minimumQuality <= most ? nil : "must be at most the quality of \(most)"
         },
         ProfileField(
-            "background", \.background, .colour, "What transparency is laid over where none of types has any."),
+            "background", \.background, .colour, "Background color for transparency, if none of types has transparency."
+        ),
     ]
 
     var minimum: MinimumEncodedSize? { .still(types) }
@@ -101,7 +102,8 @@ extension AnimationPolicy: Aimed {
     public static let fields: [ProfileField<AnimationPolicy>] = [
         ProfileField(
             "type", \.type, .type(among: [.gif, .webp, .mp4, .png, .jpeg]),
-            "What is written: GIF, animated WebP, or a video without sound; PNG and JPEG take the first frame alone."),
+            "Output type. GIF, animated WebP and MP4 (without sound) keep the animation; PNG and JPEG have only the first frame."
+        ),
         .longestSide(\.longestSide), .aim, .cap,
     ]
 
@@ -112,12 +114,13 @@ extension VideoPolicy: Aimed {
     public static let defaults = VideoPolicy()
 
     public static let fields: [ProfileField<VideoPolicy>] = [
-        ProfileField("type", \.type, .type(among: [.mp4]), "What is written: H.264 and AAC, the index first."),
+        ProfileField(
+            "type", \.type, .type(among: [.mp4]), "Output type: MP4 with H.264 and AAC, with the index first."),
         .longestSide(\.longestSide), .aim, .cap, .maximumDuration(\.maximumDuration), .whenLonger(\.whenLonger),
         ProfileField(
             "rate_factor", \.rateFactor, .integer(10...45),
-            "x264's constant rate factor where the aim leaves room; lower is better."),
-        ProfileField("poster", \.poster, "The JPEG that stands for the video; null for none."),
+            "x264's constant rate factor, if the size limits allow it; lower is better."),
+        ProfileField("poster", \.poster, "Policy for the JPEG that represents the video; null makes none."),
     ]
 
     var minimum: MinimumEncodedSize? { .video(seconds: MinimumEncodedSize.seconds(maximumDuration)) }
@@ -127,7 +130,9 @@ extension PosterPolicy: Capped {
     public static let defaults = PosterPolicy()
 
     public static let fields: [ProfileField<PosterPolicy>] = [
-        ProfileField("longest_side", \.longestSide, .sides, "Posters are never enlarged."), .cap, .quality(\.quality),
+        ProfileField(
+            "longest_side", \.longestSide, .sides, "Maximum length of the longer side. Posters are never enlarged."),
+        .cap, .quality(\.quality),
     ]
 
     var minimum: MinimumEncodedSize? { .still([.jpeg]) }
@@ -139,7 +144,7 @@ extension AudioPolicy: Aimed {
     public static let fields: [ProfileField<AudioPolicy>] = [
         ProfileField(
             "types", \.types, .types(among: [.m4a, .mp3, .wav]),
-            "What may be written, best first: the first is what is encoded to; what one of them can hold is copied."
+            "Output types, in order of preference. Encoding uses the first one; sources that fit another one are copied."
         ) {
             $0.types.first == .mp3
                 ? "must not begin with \(MediaType.mp3.rawValue): MP3 is only copied, never encoded" : nil
@@ -147,10 +152,10 @@ extension AudioPolicy: Aimed {
         .aim, .cap, .maximumDuration(\.maximumDuration), .whenLonger(\.whenLonger),
         ProfileField(
             "bit_rate", \.bitRate, .integer(16_000...320_000, of: "bits per second"),
-            "What is encoded at where the aim leaves room."),
+            "Bit rate for encoding, if the size limits allow it."),
         ProfileField(
             "waveform", \.waveform,
-            "The PNG that stands for the sound, and the peaks of its placeholder; null for none."),
+            "Policy for the PNG that represents the audio, and for the peaks in its placeholder; null makes none."),
     ]
 
     var minimum: MinimumEncodedSize? { .audio(types, seconds: MinimumEncodedSize.seconds(maximumDuration)) }
@@ -160,9 +165,9 @@ extension WaveformPolicy: Capped {
     public static let defaults = WaveformPolicy()
 
     public static let fields: [ProfileField<WaveformPolicy>] = [
-        ProfileField("width", \.width, .integer(16...4096, of: "pixels"), "Of the picture."),
-        ProfileField("height", \.height, .integer(16...4096, of: "pixels"), "Of the picture."),
-        ProfileField("buckets", \.buckets, .integer(8...1024), "How many peaks the placeholder has."),
+        ProfileField("width", \.width, .integer(16...4096, of: "pixels"), "Width of the picture."),
+        ProfileField("height", \.height, .integer(16...4096, of: "pixels"), "Height of the picture."),
+        ProfileField("buckets", \.buckets, .integer(8...1024), "Number of peaks in the placeholder."),
         .cap,
     ]
 
@@ -185,7 +190,8 @@ protocol Aimed: Capped {
 
 extension ProfileField where Part: Capped {
     static var cap: Self {
-        ProfileField("cap", \.cap, .bytes, "Never exceeded: quality gives way first, then size.") { part in
+        ProfileField("cap", \.cap, .bytes, "Maximum size, never exceeded. Quality is lowered first, then dimensions.") {
+            part in
             guard let minimum = part.minimum else { return part.cap >= 1 ? nil : "must be at least 1 byte" }
             return part.cap >= minimum.bytes
                 ? nil : "must be at least \(minimum.bytes) bytes: \(minimum.what) take that"
@@ -195,7 +201,7 @@ extension ProfileField where Part: Capped {
 
 extension ProfileField where Part: Aimed {
     static var aim: Self {
-        ProfileField("aim", \.aim, .bytes, "What is aimed at, while the quality holds; null aims at nothing.") { part in
+        ProfileField("aim", \.aim, .bytes, "Target size, met as long as the quality allows; null sets none.") { part in
             let least = part.minimum?.bytes ?? 1
             guard let aim = part.aim, aim < least || aim > part.cap else { return nil }
             return "must be between \(least) and the cap of \(part.cap) bytes"
@@ -205,23 +211,25 @@ extension ProfileField where Part: Aimed {
 
 extension ProfileField {
     static func quality(_ path: any Path<Int>) -> Self {
-        ProfileField("quality", path, .integer(1...100), "Where the aim leaves room; as libjpeg has it.")
+        ProfileField(
+            "quality", path, .integer(1...100), "Encoder quality on libjpeg's scale, if the size limits allow it.")
     }
 
     static func longestSide(_ path: any Path<Int?>) -> Self {
         ProfileField(
             "longest_side", path, FieldKind.sides,
-            "Of the upright picture, which is never enlarged; null keeps the resolution.")
+            "Maximum length of the upright picture's longer side; null keeps the resolution. Pictures are never enlarged."
+        )
     }
 
     static func maximumDuration(_ path: any Path<Double?>) -> Self {
-        ProfileField("maximum_duration", path, .seconds(0.1...86_400), "What one may last; null is as long as it is.")
+        ProfileField("maximum_duration", path, .seconds(0.1...86_400), "Maximum duration; null sets none.")
     }
 
     static func whenLonger(_ path: any Path<WhenLonger>) -> Self {
         ProfileField(
             "when_longer", path, .choice,
-            "What becomes of one that lasts longer and for which no trim was asked: trim cuts it from its start; refuse calls it too long."
+            "Handling of a longer source if no trim was requested: trim keeps its beginning; refuse fails with too_long."
         )
     }
 }

@@ -73,15 +73,17 @@ import Testing
         }
     }
 
-    @Test func `the description, its page and the README say of each role what the list of endpoints does`() throws {
+    @Test func `the description and its pages say of each role what the list of endpoints does`()
+        throws
+    {
         let document = OpenAPIDocument.current
         let scheme = document.root["components"]?["securitySchemes"]?["apiKey"]?["description"]?.text ?? ""
-        let readme = try String(contentsOf: Repository.root.appending(path: "README.md"), encoding: .utf8)
+        let page = try String(contentsOf: Repository.root.appending(path: "docs/http-api.md"), encoding: .utf8)
         for role in AccessRole.allCases {
             #expect(scheme.contains("`\(role.rawValue)` \(role.permission)."))
-            #expect(readme.contains("| `\(role.rawValue)` | \(role.permission) |"))
+            #expect(page.contains("| `\(role.rawValue)` | \(role.permission) |"))
         }
-        let page = DocumentationPage.current
+        let served = DocumentationPage.current
         for endpoint in Endpoint.all {
             let operation = try #require(
                 document.operations.first { $0.method == "\(endpoint.method)" && $0.path == endpoint.path })
@@ -91,10 +93,11 @@ import Testing
                 #expect(roles.contains(role.rawValue) == endpoint.permits(role), "\(endpoint.name)")
             }
             let anchor = "id=\"\(operation.value["operationId"]?.text ?? "")\""
-            let section = page[try #require(page.range(of: anchor)).upperBound...].prefix(2000)
+            let section = served[try #require(served.range(of: anchor)).upperBound...].prefix(2000)
             let words = roles.map { "<code>\($0)</code>" }.joined(separator: " or ")
             #expect(
-                section.contains(endpoint.access == .anyone ? "For anyone." : "an API key with the role \(words)"),
+                section.contains(
+                    endpoint.access == .anyone ? "Requires no credentials." : "an API key with the role \(words)"),
                 "\(endpoint.name)")
         }
     }

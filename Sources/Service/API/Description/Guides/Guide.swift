@@ -40,14 +40,15 @@ struct Guide: Sendable {
         parts: [
             .prose(
                 """
-                Callbacks, events and calls to handlers are signed by Standard Webhooks: `webhook-signature` has one or more \
-                signatures over `webhook-id`, `webhook-timestamp` and the body, of which one has to be right. \
-                `satchel key callback-secret` prints the secret. Any library of Standard Webhooks does what follows.
+                Callbacks, events and calls to handlers are signed as Standard Webhooks defines. `webhook-signature` has one \
+                or more signatures of `webhook-id`, `webhook-timestamp` and the body; at least one must match. \
+                `satchel key callback-secret` prints the secret. You can use any Standard Webhooks library, or this program.
                 """),
             .prose(
                 """
-                Compare before you parse, and in constant time. Refuse what is older than five minutes. Remember ids: a call \
-                whose answer was lost comes again with the same one, for as long as a day. Answer at once; work afterwards.
+                Verify the signature before you parse the body, and compare in constant time. Reject calls older than five \
+                minutes. Store the ids you have seen: a call is repeated with the same id for up to a day if your answer is \
+                lost. Answer immediately and do the work afterwards.
                 """),
             .program(
                 Example(
@@ -57,18 +58,18 @@ struct Guide: Sendable {
         ])
 
     private static let submittingOnce = Guide(
-        anchor: "guide-idempotency", title: "Submit once, however often you ask",
+        anchor: "guide-idempotency", title: "Submit once, retry safely",
         parts: [
             .prose(
                 """
-                A connection that breaks doesn't tell whether a job was taken. Send `Idempotency-Key` with a name of your own, \
-                and ask again: for 24 hours the same key is the same job and the same answer, and with another body it is \
-                refused (422). `PUT /v1/jobs/{id}` is the same for ever, by an id that you choose.
+                If a connection breaks, you can't know whether the job was accepted. Send an `Idempotency-Key` of your own and \
+                repeat the request. For 24 hours the same key returns the same job, and a different body with that key is \
+                rejected (422). `PUT /v1/jobs/{id}` does the same without a time limit, with an id that you choose.
                 """),
             .prose(
                 """
-                Try again where no answer came, and after 429, 502, 503 and 504: `Retry-After` says when. Everything else \
-                stays as it is however often it is sent.
+                Retry if there was no answer, and after 429, 502, 503 and 504. `Retry-After` says how long to wait. Don't \
+                retry other errors: they will not change.
                 """),
             .program(
                 Example(
@@ -82,14 +83,14 @@ struct Guide: Sendable {
         parts: [
             .prose(
                 """
-                Two things can go wrong, and they look different. A call that is refused answers 4xx or 5xx with a problem \
-                document: nothing was taken. A file that comes to nothing is a job that was taken: it answers 200, and the \
-                attachment has the `error`. Both have a `code` from the table below, and a message that a person can act on.
+                There are two kinds of errors. If a call is rejected, it answers 4xx or 5xx with a problem document, and nothing \
+                was accepted. If a file fails, its job was accepted: the job answers 200, and the attachment has an `error`. \
+                Both have a `code` from the table below, and a message that says what to do.
                 """),
             .prose(
                 """
-                `retryable` says whether the same file may do better later. What was delivered with less than the profile \
-                would have kept is `reduced`, `partial` or `original`, and the step `fidelity` says what is missing.
+                `retryable` says whether retrying the same file can succeed. If a result lacks something that the profile would \
+                keep, its fidelity is `reduced`, `partial` or `original`. The step `fidelity` says what is missing.
                 """),
             .program(
                 Example(
@@ -102,15 +103,16 @@ struct Guide: Sendable {
         parts: [
             .prose(
                 """
-                What a job costs depends on your files: a photograph of 12 megapixels takes tens of milliseconds of a \
-                processor, a clip that has to be encoded takes seconds. So measure your own: the service counts the \
-                processor time and the memory of each codec.
+                The cost of a job depends on your files. A 12-megapixel photo takes tens of milliseconds of processor time; a \
+                clip that must be encoded takes seconds. Measure with your own files: the service counts the processor time \
+                and memory of each codec.
                 """),
             .prose(
                 """
-                Processors decide the rate; give a machine twice `codecs.memory` at least, so that the file cache has room. \
-                A disk that syncs in 1 ms takes some hundred jobs a second; one that takes 10 ms delays each job by a few of \
-                them, and groups what comes meanwhile. Beyond one machine see `SATCHEL_DATABASE` and `SATCHEL_BLOBS`.
+                The processors determine the rate. Give a machine at least twice `codecs.memory`, so that the file cache has \
+                room. A disk that syncs in 1 ms supports a few hundred jobs per second. A disk that syncs in 10 ms delays each \
+                job by a few syncs, but commits concurrent jobs together. To use several machines, set `SATCHEL_DATABASE` and \
+                `SATCHEL_BLOBS`.
                 """),
             .program(
                 Example(

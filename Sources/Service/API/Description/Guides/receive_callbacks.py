@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Receives Satchel's calls, and believes only those that it signed: receive_callbacks.py PORT, with the secret in WEBHOOK_SECRET."""
+"""Receives calls and accepts only those signed by Satchel: receive_callbacks.py PORT, with WEBHOOK_SECRET set."""
 import base64
 import hashlib
 import hmac
@@ -9,17 +9,17 @@ import os
 import sys
 import time
 
-# Several, separated by spaces, while a secret is being rotated.
+# While a secret is being rotated, there are several, separated by spaces.
 SECRETS = [base64.b64decode(secret.removeprefix("whsec_")) for secret in os.environ["WEBHOOK_SECRET"].split()]
-TOLERANCE = 300  # seconds that the two clocks may be apart
-seen = set()  # in a service that restarts: a unique column of your database
+TOLERANCE = 300  # maximum difference of the two clocks in seconds
+seen = set()  # use a unique database column in a service that restarts
 
 
 def is_genuine(headers, body):
     call, sent_at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not sent_at.isascii() or not sent_at.isdigit() or abs(time.time() - int(sent_at)) > TOLERANCE:
         return False
-    signed = f"{call}.{sent_at}.".encode() + body  # the bytes as they came: parse them afterwards
+    signed = f"{call}.{sent_at}.".encode() + body  # the bytes as received, before parsing
     right = [b"v1," + base64.b64encode(hmac.digest(secret, signed, hashlib.sha256)) for secret in SECRETS]
     given = headers.get("webhook-signature", "").encode().split()
     return any(hmac.compare_digest(one, other) for one in given for other in right)
@@ -31,14 +31,14 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         if not is_genuine(self.headers, body):
             self.answer(401)
             return
-        # A call that wasn't answered in time comes again, under the same id.
+        # A call that was not answered in time is repeated with the same id.
         if self.headers["webhook-id"] not in seen:
             event = json.loads(body)
-            # A job's callback is the job itself; events of notifications and uploads have a type, and data.
+            # A job's callback is the job itself. Events of notifications and uploads have 'type' and 'data'.
             kind, about = event.get("type", "job.finished"), event.get("data", event)
             print(kind, about.get("id", ""), about.get("state", ""), flush=True)
             seen.add(self.headers["webhook-id"])
-        # Say yes at once, and work afterwards: anything but 2xx, or nothing within 15 s, is tried again.
+        # Answer immediately and work afterwards. The call is repeated unless it gets a 2xx within 15 s.
         self.answer(204)
 
     def answer(self, status):
