@@ -23,10 +23,10 @@ struct AttachmentAccess: Sendable {
     var html: HTMLText {
         guard !entries.isEmpty else { return "" }
         let live = entries.filter(isLive)
-        let more: HTMLText = isWhole ? "" : "<p class=\"faint\">The first \(Self.most) of more.</p>"
+        let more: HTMLText = isWhole ? "" : "<p class=\"faint\">Only the first \(Self.most) entries are shown.</p>"
         return """
             <section id="access" aria-labelledby="access-title">
-            <div class="head"><h2 id="access-title">Who may read it</h2>\(revokeAll(live))</div>
+            <div class="head"><h2 id="access-title">Access</h2>\(revokeAll(live))</div>
             \(tree(under: nil))
             \(more)</section>
             """
@@ -58,19 +58,20 @@ struct AttachmentAccess: Sendable {
         let id = entry["id"]?.text ?? ""
         let renditions = (entry["renditions"]?.elements ?? []).compactMap(\.text).joined(separator: ", ")
         let how = [
-            renditions.isEmpty ? "all renditions" : renditions, entry["by_job"]?.boolean == true ? "by its job" : "",
+            renditions.isEmpty ? "all renditions" : renditions,
+            entry["by_job"]?.boolean == true ? "opened by the job" : "",
             entry["lease_limit"]?.number.map { "at most \(Int($0)) leases" } ?? "",
         ].filter { !$0.isEmpty }.joined(separator: ", ")
         let live = isLive(entry)
         let end: HTMLText =
-            entry["ended_at"]?.text.map { "taken back \(Element.age($0, at: visit.now))" }
-            ?? "\(live ? "ends" : "ended") \(Element.age(entry["expires_at"]?.text, at: visit.now))"
+            entry["ended_at"]?.text.map { "revoked \(Element.age($0, at: visit.now))" }
+            ?? "\(live ? "expires" : "expired") \(Element.age(entry["expires_at"]?.text, at: visit.now))"
         let shape: HTMLText =
             live
-            ? "<span class=\"state delivered\"><span aria-hidden=\"true\">●</span> live</span>"
+            ? "<span class=\"state delivered\"><span aria-hidden=\"true\">●</span> active</span>"
             : "<span class=\"state\"><span aria-hidden=\"true\">○</span> ended</span>"
         let button: HTMLText =
-            live && visit.api.may(.stopLease) ? Element.button("Take it back", path(id)) : ""
+            live && visit.api.may(.stopLease) ? Element.button("Revoke", path(id)) : ""
         return """
             <div class="line">\(shape) <strong>\(entry["kind"]?.text ?? "")</strong> <span class="id">\(id)</span> \
             <span class="faint">\(how), \(end)</span>\(button)</div>
@@ -87,12 +88,12 @@ struct AttachmentAccess: Sendable {
         let page = "/console/attachments/\(ConsoleAPI.encoded(attachment))"
         guard visit.query["confirm"] == "access" else {
             return
-                "<div class=\"buttons\"><a class=\"button\" href=\"\(page)?confirm=access#access\">Take all back…</a></div>"
+                "<div class=\"buttons\"><a class=\"button\" href=\"\(page)?confirm=access#access\">Revoke all…</a></div>"
         }
         return """
             <div class="buttons">\(Element.button(
-                "Yes, take back all \(live.count)", "\(page)/access/revoke", kind: "danger"))\
-            <a class="button" href="\(page)#access">No</a></div>
+                "Revoke all \(live.count)", "\(page)/access/revoke", kind: "danger"))\
+            <a class="button" href="\(page)#access">Cancel</a></div>
             """
     }
 }

@@ -18,7 +18,7 @@ struct CategorySample: Sendable {
         else { throw Problem.notFound }
         let alert = JSONValue(members: [
             ("title", JSONValue("Your order")), ("subtitle", JSONValue("No. 88213")),
-            ("body", JSONValue("It is on its way, and arrives between 10 and 12.")),
+            ("body", JSONValue("It is on its way and arrives between 10 and 12.")),
         ])
         let aps = JSONValue(members: [
             ("alert", alert), ("category", JSONValue(category.id)), ("mutable-content", JSONValue(1)),

@@ -60,9 +60,9 @@ extension HTTPField.Name {
 extension Problem {
     static let consoleNeedsTLS = Problem(
         .forbidden, "forbidden",
-        "The console is shown on loopback, or where public_url begins with https. Set that, or open it at localhost through a tunnel."
+        "The console is only available on localhost, or if public_url begins with https. Set public_url, or open the console at localhost through a tunnel."
     )
 
     static let notOfTheConsole = Problem(
-        .forbidden, "forbidden", "This was not sent by a page of the console. Open the console, and do it there.")
+        .forbidden, "forbidden", "This request did not come from the console. Open the console and try again.")
 }

@@ -24,10 +24,10 @@ extension ConsolePage {
                 \(try await access(of: id, visit))
                 <section>\(shown)
                 \(Element.bytesPlot(attachment))</section>
-                <section aria-labelledby="steps"><h2 id="steps">How it was made</h2>
+                <section aria-labelledby="steps"><h2 id="steps">Processing</h2>
                 \(Element.timeline(attachment["steps"]?.elements ?? []))
                 \(Element.facts(attachmentFacts(attachment)))
-                \(Element.json("Record", attachment))</section>
+                \(Element.json("Raw JSON", attachment))</section>
                 """,
             says: "The attachment is \(state).")
     }
@@ -36,11 +36,11 @@ extension ConsolePage {
         let path = "/console/attachments/\(ConsoleAPI.encoded(attachment["id"]?.text ?? ""))"
         var buttons: [HTMLText] = []
         if !(attachment["renditions"]?.members ?? []).isEmpty, visit.api.may(.startLease) {
-            buttons.append(Element.button("Lease it for 5 minutes", "\(path)/lease"))
+            buttons.append(Element.button("Open for 5 minutes", "\(path)/lease"))
         }
         if visit.api.may(.deleteAttachment) {
             if visit.query["confirm"] == "delete" {
-                buttons.append(Element.button("Yes, delete it and end all access", "\(path)/delete", kind: "danger"))
+                buttons.append(Element.button("Delete attachment and revoke access", "\(path)/delete", kind: "danger"))
                 buttons.append("<a class=\"button\" href=\"\(path)\">Keep it</a>")
             } else {
                 buttons.append("<a class=\"button\" href=\"\(path)?confirm=delete\">Delete…</a>")
@@ -64,8 +64,8 @@ extension ConsolePage {
             ("Kind", Element.text(attachment["kind"]?.text)), ("Fidelity", Element.text(attachment["fidelity"]?.text)),
             ("Source", Element.text(source?["decoded_type"]?.text ?? source?["sniffed_type"]?.text)),
             ("Size", "\(Element.extent(source))"), ("Bytes", "\(Element.bytes(source?["bytes"]))"),
-            ("Came", Element.time(attachment["created_at"]?.text)),
-            ("Ended", Element.time(attachment["finished_at"]?.text)),
+            ("Created", Element.time(attachment["created_at"]?.text)),
+            ("Finished", Element.time(attachment["finished_at"]?.text)),
             ("Kept until", Element.time(attachment["expires_at"]?.text)),
         ]
     }
@@ -86,12 +86,12 @@ extension ConsolePage {
         let prefix = visit.service.settings.publicURL
         let source = url.hasPrefix(prefix) ? String(url.dropFirst(prefix.count)) : url
         return """
-            <section id="lease" aria-labelledby="lease-title"><h2 id="lease-title">By its lease</h2>
+            <section id="lease" aria-labelledby="lease-title"><h2 id="lease-title">Open lease</h2>
             <div class="look">\(Element.player(attachment, role, rendition, source: source))</div>
             \(Element.facts([
-                ("Lease", "<span class=\"id\">\(id)</span>"), ("Until", Element.time(lease["expires_at"]?.text)),
+                ("Lease", "<span class=\"id\">\(id)</span>"), ("Valid until", Element.time(lease["expires_at"]?.text)),
             ]))
-            \(Element.button("Take it back", "\(path)/access/\(ConsoleAPI.encoded(id))/revoke"))</section>
+            \(Element.button("Revoke", "\(path)/access/\(ConsoleAPI.encoded(id))/revoke"))</section>
             """
     }
 }

@@ -11,7 +11,7 @@ extension ConsolePage {
         let attachments = list["attachments"]?.elements ?? []
         let grid: HTMLText =
             attachments.isEmpty
-            ? "<p class=\"empty\">There is no such attachment.</p>"
+            ? Element.empty("attachments", "/console/attachments", visit)
             : "<ul class=\"grid\" id=\"grid\">\n\(attachments.map { tile($0, visit) })</ul>"
         return ConsoleContent(
             title: "Attachments",

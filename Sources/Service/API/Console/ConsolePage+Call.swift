@@ -17,13 +17,13 @@ extension ConsolePage {
         }
         let table: HTMLText =
             rows.isEmpty
-            ? "<p class=\"empty\">Nobody was called yet.</p>"
+            ? "<p class=\"empty\">No attempts yet.</p>"
             : Element.table(
-                "Attempts, the latest first", ["No.", "At", "Took", "Answer", "Why", "It said"], rows,
+                "Attempts, latest first", ["No.", "Time", "Duration", "Answer", "Reason", "Body"], rows,
                 id: "answers-table")
         let replay: HTMLText =
             visit.api.may(.replayCall) && state != "cancelled"
-            ? Element.button("Call again", "/console/calls/\(ConsoleAPI.encoded(id))/replay", kind: "main") : ""
+            ? Element.button("Repeat call", "/console/calls/\(ConsoleAPI.encoded(id))/replay", kind: "main") : ""
         return ConsoleContent(
             title: "Call \(id)",
             html: """
@@ -32,14 +32,14 @@ extension ConsolePage {
                 <div class="head">\(Element.state(state)) <code>\(call["type"]?.text ?? "")</code>\
                 <div class="buttons">\(replay)</div></div>
                 \(Element.facts([
-                    ("To", Element.text(call["url"]?.text)), ("Tells of", callSubject(call)),
+                    ("Receiver", Element.text(call["url"]?.text)), ("Subject", callSubject(call)),
                     ("Attempts", "\(Int(call["attempts"]?.number ?? 0))"),
-                    ("Next", Element.time(call["next_at"]?.text)), ("Why", Element.text(call["reason"]?.text)),
-                    ("Made", Element.time(call["created_at"]?.text)), ("Ended", Element.time(call["finished_at"]?.text)),
+                    ("Next attempt", Element.time(call["next_at"]?.text)), ("Reason", Element.text(call["reason"]?.text)),
+                    ("Created", Element.time(call["created_at"]?.text)), ("Finished", Element.time(call["finished_at"]?.text)),
                 ]))
-                <section aria-labelledby="answers"><h2 id="answers">What was answered</h2>
+                <section aria-labelledby="answers"><h2 id="answers">Answers</h2>
                 \(table)</section>
-                \(Element.json("As the API has it", call))
+                \(Element.json("Raw JSON", call))
                 """,
             says: "The call is \(state).")
     }

@@ -13,7 +13,7 @@ extension ConsolePage {
             let id = ConsoleAPI.encoded(call["id"]?.text ?? "")
             let replay: HTMLText =
                 visit.api.may(.replayCall) && call["state"]?.text != "cancelled"
-                ? Element.button("Call again", "/console/calls/\(id)/replay") : ""
+                ? Element.button("Repeat call", "/console/calls/\(id)/replay") : ""
             return [
                 Element.state(call["state"]?.text),
                 "<a href=\"/console/calls/\(id)\"><code>\(call["type"]?.text ?? "")</code></a>", callSubject(call),
@@ -25,9 +25,10 @@ extension ConsolePage {
         }
         let table: HTMLText =
             calls.isEmpty
-            ? "<p class=\"empty\">There is no such call.</p>"
+            ? Element.empty("calls", "/console/calls", visit)
             : Element.table(
-                "Calls, newest first", ["State", "Tells of", "Which", "To", "Attempts", "Next", "Made", "Do"], rows,
+                "Calls, newest first",
+                ["State", "Type", "Subject", "Receiver", "Attempts", "Next attempt", "Created", "Action"], rows,
                 id: "calls-table")
         let fields = [
             Element.choice(visit, "state", "State", WebhookReport.State.allCases.map(\.rawValue)),
@@ -37,7 +38,7 @@ extension ConsolePage {
             title: "Calls",
             html: """
                 <h1>Calls</h1>
-                <p class="faint">What Satchel tells your back end: callbacks of jobs, firings, responses.</p>
+                <p class="faint">Calls to your back end: job callbacks, firings and responses.</p>
                 \(Element.filters("/console/calls", fields))
                 \(table)
                 \(Element.more(visit, "/console/calls", callFilters, list["next"]))

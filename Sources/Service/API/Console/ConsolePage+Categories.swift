@@ -19,7 +19,7 @@ extension ConsolePage {
         }
         let table: HTMLText =
             rows.isEmpty
-            ? "<p class=\"empty\">There is no category yet. Put one below.</p>"
+            ? "<p class=\"empty\">No categories yet. Create one below.</p>"
             : Element.table(
                 "Categories", ["Category", "Actions", "Profile", "Content extension", "Handler"], rows,
                 id: "categories-table")

@@ -18,7 +18,7 @@ extension ConsolePage {
             !visit.api.may(.deleteCategory)
             ? ""
             : visit.query["confirm"] == "delete"
-                ? "\(Element.button("Yes, delete it", "\(path)/delete", kind: "danger"))<a class=\"button\" href=\"\(path)\">Keep it</a>"
+                ? "\(Element.button("Delete category", "\(path)/delete", kind: "danger"))<a class=\"button\" href=\"\(path)\">Keep it</a>"
                 : "<a class=\"button\" href=\"\(path)?confirm=delete\">Delete…</a>"
         return ConsoleContent(
             title: "Category \(id)",
@@ -27,7 +27,7 @@ extension ConsolePage {
                 <h1>Category <span class="id">\(id)</span></h1>
                 <div class="head"><div class="buttons">\(delete)</div></div>
                 \(visit.api.may(.putCategory) ? editor.html : "<pre tabindex=\"0\">\(editor.text.escapingInvisible())</pre>")
-                <section aria-labelledby="sample"><h2 id="sample">With a sample payload</h2>
+                <section aria-labelledby="sample"><h2 id="sample">Preview with a sample payload</h2>
                 <iframe class="preview" id="preview" title="Preview of the category" \
                 sandbox="allow-scripts allow-forms" src="\(path)/sample"></iframe></section>
                 """,
@@ -62,7 +62,7 @@ struct CategoryEditor: Sendable {
             } ?? ""
         let described: HTMLText = problem == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"json-problem\""
         return """
-            <section aria-labelledby="editor"><h2 id="editor">\(id.isEmpty ? "A new one" : "As JSON")</h2>
+            <section aria-labelledby="editor"><h2 id="editor">\(id.isEmpty ? "New category" : "Edit as JSON")</h2>
             \(alert)
             <form method="post" action="/console/categories">
             <input type="hidden" name="id" value="\(id)">
@@ -81,7 +81,7 @@ extension ConsoleAction {
         let known = visit.form["id"].flatMap { $0.isEmpty ? nil : $0 }
         let named = (try? JSONDocument.read(Array(text.utf8), .passedOn).root)?["id"]?.text
         guard let id = known ?? named, !id.isEmpty else {
-            let problem = Problem.invalid("/id", "A category has an id, such as \"order\".")
+            let problem = Problem.invalid("/id", "Required, such as \"order\".")
             return .stay(ConsolePage.categoryPage("", CategoryEditor(id: "", text: text, problem: problem), visit))
         }
         do {

@@ -20,16 +20,16 @@ extension ConsolePage {
             return "<li><a href=\"/console/failures?span=\(item.name)\"\(current)>\(item.label)</a></li>\n"
         }
         let count = groups.reduce(0) { $0 + Int($1["count"]?.number ?? 0) }
-        let empty: HTMLText = "<p class=\"empty\">✓ Nothing failed.</p>"
+        let empty: HTMLText = "<p class=\"empty\">✓ No failures.</p>"
         return ConsoleContent(
             title: count == 0 ? "Failures" : "Failures (\(count))",
             html: """
                 <h1>Failures</h1>
-                <div class="head"><nav class="tabs" aria-label="How far back"><ul>
+                <div class="head"><nav class="tabs" aria-label="Time range"><ul>
                 \(tabs)</ul></nav>\(retryAll(groups, span, visit))</div>
                 \(cards.isEmpty ? empty : "\(cards)")
                 """,
-            says: count == 0 ? "Nothing failed." : "\(Element.count(count, "failure")).")
+            says: count == 0 ? "No failures." : "\(Element.count(count, "failure")).")
     }
 
     private static func failureSpan(_ visit: ConsoleVisit) -> (name: String, label: String, seconds: Double?) {
@@ -60,14 +60,14 @@ extension ConsolePage {
         let path = "/console/failures?span=\(span.name)"
         guard visit.query["confirm"] == "all" else {
             return """
-                <div class="buttons"><a class="button" id="retry-all" href="\(path)&amp;confirm=all">Retry all that can be…</a></div>
+                <div class="buttons"><a class="button" id="retry-all" href="\(path)&amp;confirm=all">Retry all retryable…</a></div>
                 """
         }
         let codes = able.compactMap { $0["code"]?.text }.joined(separator: ",")
         return """
             <div class="buttons">\(Element.button(
-                "Yes, retry \(Element.count(count, "failure"))", "/console/failures/retry", kind: "main",
-                [("codes", codes), ("span", span.name)]))<a class="button" href="\(path)">No</a></div>
+                "Retry \(Element.count(count, "failure"))", "/console/failures/retry", kind: "main",
+                [("codes", codes), ("span", span.name)]))<a class="button" href="\(path)">Cancel</a></div>
             """
     }
 
@@ -81,8 +81,8 @@ extension ConsolePage {
         let kinds = (group["kinds"]?.elements ?? []).compactMap(\.text).joined(separator: ", ")
         let about: HTMLText =
             isRetryable(group)
-            ? "<p><strong>Trying again can help.</strong></p>"
-            : "<p><strong>The source has to change.</strong> What was uploaded comes to the same; what a URL leads to may be another by now.</p>"
+            ? "<p><strong>Retrying can help.</strong></p>"
+            : "<p><strong>Retrying won't help</strong> unless the file behind the URL has changed.</p>"
         return """
             <section class="failure" id="failure-\(code)" aria-labelledby="title-\(code)">
             <p class="count" aria-hidden="true">\(count)</p>
@@ -111,8 +111,8 @@ extension ConsolePage {
         }
         return """
             <div class="buttons">\(Element.button(
-                "Yes, retry \(Element.count(count, "failure"))", "/console/failures/retry", kind: "main",
-                [("codes", code), ("span", span.name)]))<a class="button" href="\(path)">No</a></div>
+                "Retry \(Element.count(count, "failure"))", "/console/failures/retry", kind: "main",
+                [("codes", code), ("span", span.name)]))<a class="button" href="\(path)">Cancel</a></div>
             """
     }
 

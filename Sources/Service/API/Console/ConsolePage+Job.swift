@@ -16,10 +16,10 @@ extension ConsolePage {
                 <div class="head">\(Element.state(state)) <span class="faint">\(many)</span>\
                 \(jobButtons(job, visit))</div>
                 \(attachments.map { jobAttachment($0, visit) })
-                <section aria-labelledby="about"><h2 id="about">About this job</h2>
+                <section aria-labelledby="about"><h2 id="about">Details</h2>
                 \(Element.facts(jobFacts(job)))
                 \(callback(job["callback"]))
-                \(Element.json("As the API has it", job))</section>
+                \(Element.json("Raw JSON", job))</section>
                 """,
             says: "The job is \(state).",
             events: ["pending", "running"].contains(state) && visit.api.may(.jobEvents)
@@ -31,19 +31,19 @@ extension ConsolePage {
         var buttons: [HTMLText] = []
         switch job["state"]?.text {
         case "failed", "cancelled":
-            if visit.api.may(.retryJob) { buttons.append(Element.button("Try again", "\(path)/retry", kind: "main")) }
+            if visit.api.may(.retryJob) { buttons.append(Element.button("Retry", "\(path)/retry", kind: "main")) }
         case "pending", "running":
             if visit.api.may(.deleteJob) { buttons.append(Element.button("Cancel", "\(path)/cancel")) }
         default: break
         }
         let isOver = !["pending", "running"].contains(job["state"]?.text ?? "")
         if isOver, job["callback"]?.isNull == false, visit.api.may(.replayWebhook) {
-            buttons.append(Element.button("Call back again", "\(path)/callback"))
+            buttons.append(Element.button("Repeat callback", "\(path)/callback"))
         }
         if isOver, visit.api.may(.deleteJob) {
             if visit.query["confirm"] == "delete" {
                 buttons.append(
-                    Element.button("Yes, delete it with all that it holds", "\(path)/delete", kind: "danger"))
+                    Element.button("Delete job and files", "\(path)/delete", kind: "danger"))
                 buttons.append("<a class=\"button\" href=\"\(path)\">Keep it</a>")
             } else {
                 buttons.append("<a class=\"button\" href=\"\(path)?confirm=delete\">Delete…</a>")
@@ -56,7 +56,7 @@ extension ConsolePage {
         let metadata = (job["metadata"]?.members ?? []).map { "\($0.key)=\($0.value.text ?? "")" }
         return [
             ("Profile", Element.text(job["profile"]?.text)), ("Mode", Element.text(job["mode"]?.text)),
-            ("Came", Element.time(job["created_at"]?.text)), ("Ended", Element.time(job["finished_at"]?.text)),
+            ("Created", Element.time(job["created_at"]?.text)), ("Finished", Element.time(job["finished_at"]?.text)),
             ("Deadline", Element.time(job["deadline_at"]?.text)),
             ("Metadata", metadata.isEmpty ? "" : Element.text(metadata.joined(separator: ", "))),
         ]
@@ -68,8 +68,8 @@ extension ConsolePage {
             <h3>Callback</h3>
             \(Element.facts([
                 ("State", Element.state(call["state"]?.text)),
-                ("Attempts", "\(Int(call["attempts"]?.number ?? 0))"), ("Next", Element.time(call["next_at"]?.text)),
-                ("Why", Element.text(call["reason"]?.text)),
+                ("Attempts", "\(Int(call["attempts"]?.number ?? 0))"), ("Next attempt", Element.time(call["next_at"]?.text)),
+                ("Reason", Element.text(call["reason"]?.text)),
             ]))
             """
     }

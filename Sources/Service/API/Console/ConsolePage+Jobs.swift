@@ -10,9 +10,9 @@ extension ConsolePage {
         let rows = jobs.map { row($0, visit) }
         let table: HTMLText =
             jobs.isEmpty
-            ? "<p class=\"empty\">There is no such job.</p>"
+            ? Element.empty("jobs", "/console/jobs", visit)
             : Element.table(
-                "Jobs, newest first", ["", "Job", "State", "Source", "Took", "Came"], rows, id: "jobs-table")
+                "Jobs, newest first", ["", "Job", "State", "Source", "Duration", "Created"], rows, id: "jobs-table")
         return ConsoleContent(
             title: "Jobs",
             html: """

@@ -23,15 +23,15 @@ extension ConsolePage {
                 \(firingsSection(firings["firings"]?.elements ?? [], visit))
                 \(try await media(notification, visit))
                 \(try await responses(id, visit))
-                <section aria-labelledby="about"><h2 id="about">About it</h2>
+                <section aria-labelledby="about"><h2 id="about">Details</h2>
                 \(Element.facts([
                     ("Category", Element.text(notification["category"]?.text)),
                     ("Generation", "\(Int(notification["generation"]?.number ?? 1))"),
                     ("Payload", "\(Element.bytes(notification["payload_bytes"]))"),
-                    ("Came", Element.time(notification["created_at"]?.text)),
-                    ("Ended", Element.time(notification["finished_at"]?.text)),
+                    ("Created", Element.time(notification["created_at"]?.text)),
+                    ("Finished", Element.time(notification["finished_at"]?.text)),
                 ]))
-                \(Element.json("As the API has it", notification))</section>
+                \(Element.json("Raw JSON", notification))</section>
                 """,
             says: "The notification is \(state).")
     }
@@ -42,10 +42,10 @@ extension ConsolePage {
         if visit.api.may(.createPreview) { buttons.append(Element.button("Preview", "\(path)/preview", kind: "main")) }
         if visit.api.may(.fireNotification), notification["state"]?.text != "cancelled" {
             buttons.append(
-                ask(visit, "fire", "Send for real…", "Yes, fire it now", "\(path)/fire", back: path))
+                ask(visit, "fire", "Fire now…", "Fire now", "\(path)/fire", back: path))
         }
         if visit.api.may(.deleteNotification) {
-            buttons.append(ask(visit, "remove", "Remove…", "Yes, remove it everywhere", "\(path)/remove", back: path))
+            buttons.append(ask(visit, "remove", "Remove…", "Remove notification", "\(path)/remove", back: path))
         }
         return "<div class=\"buttons\">\(buttons)</div>"
     }
@@ -57,7 +57,7 @@ extension ConsolePage {
         guard visit.query["confirm"] == name else {
             return "<a class=\"button\" href=\"\(back)?confirm=\(name)\">\(label)</a>"
         }
-        return "\(Element.button(sure, path, kind: "danger"))<a class=\"button\" href=\"\(back)\">No</a>"
+        return "\(Element.button(sure, path, kind: "danger"))<a class=\"button\" href=\"\(back)\">Cancel</a>"
     }
 
     /// A preview that was just made, in a frame that reaches nothing of this page.
@@ -98,8 +98,8 @@ extension ConsolePage {
             ]
         }
         return """
-            <section aria-labelledby="next"><h2 id="next">Fires next</h2>
-            \(Element.table("The next instants", ["In its zone", "UTC", "", "Note"], cells, id: "next-table"))</section>
+            <section aria-labelledby="next"><h2 id="next">Upcoming firings</h2>
+            \(Element.table("Upcoming firings", ["Local time", "UTC", "", "Note"], cells, id: "next-table"))</section>
             """
     }
 
@@ -122,7 +122,7 @@ extension ConsolePage {
         }
         return """
             <section aria-labelledby="firings"><h2 id="firings">Firings</h2>
-            \(Element.table("Firings", ["No.", "State", "Due", "Fired", "Late", "Handed over", "Responses"], rows, id: "firings-table"))</section>
+            \(Element.table("Firings", ["No.", "State", "Due", "Fired", "Late", "Handover", "Responses"], rows, id: "firings-table"))</section>
             """
     }
 
@@ -133,7 +133,7 @@ extension ConsolePage {
         let attachments = (job["attachments"]?.elements ?? []).map { jobAttachment($0, visit) }
         return """
             <section aria-labelledby="media"><h2 id="media">Media</h2>
-            <p>Prepared by the job \(jobLink(id)) \(Element.state(job["state"]?.text))</p></section>
+            <p>Prepared by job \(jobLink(id)) \(Element.state(job["state"]?.text))</p></section>
             \(attachments)
             """
     }
@@ -152,7 +152,7 @@ extension ConsolePage {
         guard !rows.isEmpty else { return "" }
         return """
             <section aria-labelledby="responses"><h2 id="responses">Responses</h2>
-            \(Element.table("Responses", ["Action", "Text", "Then", "Decided by", "Came", ""], rows, id: "responses-table"))</section>
+            \(Element.table("Responses", ["Action", "Text", "Result", "Decided by", "Received", ""], rows, id: "responses-table"))</section>
             """
     }
 }

@@ -15,15 +15,15 @@ extension ConsolePage {
         let rows = (answer["notifications"]?.elements ?? []).map { row(notification: $0, visit) }
         let tabs = ["pending", "delivered"].map { name -> HTMLText in
             let current: HTMLText = name == list ? " aria-current=\"true\"" : ""
-            let label = name == "pending" ? "Still to fire" : "Delivered"
+            let label = name == "pending" ? "Pending" : "Delivered"
             return "<li><a href=\"/console/notifications?list=\(name)\"\(current)>\(label)</a></li>\n"
         }
-        let caption = list == "pending" ? "Soonest first" : "Latest first"
+        let caption = list == "pending" ? "Pending, soonest first" : "Delivered, latest first"
         let table: HTMLText =
             rows.isEmpty
-            ? "<p class=\"empty\">\(list == "pending" ? "Nothing is to fire." : "Nothing was delivered.")</p>"
+            ? "<p class=\"empty\">\(list == "pending" ? "No pending notifications." : "No delivered notifications.")</p>"
             : Element.table(
-                caption, ["Notification", "State", "Media", "Next, in its zone", "UTC", "Fired"], rows,
+                caption, ["Notification", "State", "Media", "Next, local time", "Next, UTC", "Fired"], rows,
                 id: "notifications-table")
         return ConsoleContent(
             title: "Notifications",

@@ -30,7 +30,7 @@ extension ConsolePage {
     private static func health(_ service: JSONValue?) -> HTMLText {
         guard let service, !service.isNull else { return "" }
         let bad = (service["checks"]?.elements ?? []).filter { $0["ready"]?.boolean == false }
-        guard !bad.isEmpty else { return "<p class=\"note\"><span aria-hidden=\"true\">✓</span> All is well.</p>" }
+        guard !bad.isEmpty else { return "<p class=\"note\"><span aria-hidden=\"true\">✓</span> All checks pass.</p>" }
         let items = bad.map { check -> HTMLText in
             """
             <li><strong>\(check["name"]?.text ?? "")</strong>: \(Element.text(check["detail"]?.text)) \
@@ -40,7 +40,7 @@ extension ConsolePage {
         }
         return """
             <section class="problem" aria-labelledby="health"><h2 id="health">\
-            <span aria-hidden="true">✕</span> Not well</h2><ul>
+            <span aria-hidden="true">✕</span> Problems</h2><ul>
             \(items)</ul></section>
             """
     }
@@ -54,20 +54,20 @@ extension ConsolePage {
         let isFailing = (calls?["failing"]?.number ?? 0) + (calls?["failed"]?.number ?? 0) > 0
         let quota = stored?["quota"]?.number.map { " of \(Element.bytes($0))" } ?? ""
         return [
-            tile("Delivered this hour", number(hour?["delivered"]), "/console/jobs?state=delivered"),
-            tile("Failed this hour", "\(failed)", "/console/failures?span=1h", isBad: failed > 0),
+            tile("Delivered in the last hour", number(hour?["delivered"]), "/console/jobs?state=delivered"),
+            tile("Failed in the last hour", "\(failed)", "/console/failures?span=1h", isBad: failed > 0),
             tile("Unfinished jobs", number(figures["unfinished_jobs"]?["used"]), "/console/jobs?state=pending"),
             tile(
-                "Waiting, p50 and p95", "\(span(hour?["waiting"]?["p50"])) · \(span(hour?["waiting"]?["p95"]))", nil),
-            tile("Work, p50 and p95", "\(span(hour?["work"]?["p50"])) · \(span(hour?["work"]?["p95"]))", nil),
+                "Waiting time, p50 · p95", "\(span(hour?["waiting"]?["p50"])) · \(span(hour?["waiting"]?["p95"]))", nil),
+            tile("Processing time, p50 · p95", "\(span(hour?["work"]?["p50"])) · \(span(hour?["work"]?["p95"]))", nil),
             tile("Stored", "\(Element.bytes(stored?["used"]))\(quota)", "/console/attachments"),
             tile(
                 "Leases, links, grants",
                 "\(number(figures["leases"]?["used"])) · \(number(figures["links"])) · \(number(figures["grants"]))",
                 nil),
-            tile("Fire within the hour", number(figures["notifications_due"]), "/console/notifications"),
+            tile("Firing within an hour", number(figures["notifications_due"]), "/console/notifications"),
             tile(
-                "Calls failing, given up", "\(number(calls?["failing"])) · \(number(calls?["failed"]))",
+                "Calls retrying, failed", "\(number(calls?["failing"])) · \(number(calls?["failed"]))",
                 "/console/calls", isBad: isFailing),
         ]
     }
@@ -109,9 +109,9 @@ extension ConsolePage {
             rows.isEmpty
             ? ""
             : """
-            <details id="minutes-table"><summary>As a table</summary>\(Element.table(
-                "Ends of the last hour by minute, UTC",
-                ["Minute", "Delivered", "Failed", "Cancelled", "Waiting p95", "Work p95"], rows, id: "ends"))</details>
+            <details id="minutes-table"><summary>Show as table</summary>\(Element.table(
+                "Attachments finished in the last hour, by minute (UTC)",
+                ["Minute", "Delivered", "Failed", "Cancelled", "Waiting time p95", "Processing time p95"], rows, id: "ends"))</details>
             """
         let times = [0, 15, 30, 45, 59].compactMap { minutes.indices.contains($0) ? minutes[$0]["at"]?.text : nil }
             .map { HTMLText("<span>\(String($0.dropFirst(11).prefix(5)))</span>") }
@@ -134,7 +134,7 @@ extension ConsolePage {
             "<li><a href=\"/console/failures?span=1h#failure-\(code)\"><code>\(code)</code></a> \(count)</li>\n"
         }
         return """
-            <section aria-labelledby="codes"><h2 id="codes">Why they failed</h2><ul class="codes">
+            <section aria-labelledby="codes"><h2 id="codes">Failures in the last hour</h2><ul class="codes">
             \(items)</ul></section>
             """
     }
@@ -152,14 +152,14 @@ extension ConsolePage {
         let deaths = (service["codec_deaths"]?.members ?? []).filter { ($0.value.number ?? 0) > 0 }
             .map { "\($0.key) \(number($0.value))" }
         return """
-            <section aria-labelledby="service"><h2 id="service">The whole service</h2>
+            <section aria-labelledby="service"><h2 id="service">Whole service</h2>
             \(Element.table("Queues", ["Lane", "Waiting", "Running", "Oldest"], lanes, id: "lanes"))
             \(Element.facts([
-                ("Free on the disk", "\(Element.bytes(service["free_bytes"]))"),
-                ("Kept in all", "\(Element.bytes(service["blob_bytes"]))"),
+                ("Free disk space", "\(Element.bytes(service["free_bytes"]))"),
+                ("Stored in total", "\(Element.bytes(service["blob_bytes"]))"),
                 ("Leases, links, grants", "\(number(service["leases"])) · \(number(service["links"])) · \(number(service["grants"]))"),
-                ("Calls that wait", "\(number(service["calls_pending"]))"),
-                ("Codec processes that died", deaths.isEmpty ? "none" : "\(deaths.joined(separator: ", "))"),
+                ("Waiting calls", "\(number(service["calls_pending"]))"),
+                ("Codec process deaths", deaths.isEmpty ? "none" : "\(deaths.joined(separator: ", "))"),
             ]))</section>
             """
     }

@@ -38,14 +38,14 @@ extension ConsolePage {
             title: "Try",
             html: """
                 <h1>Try</h1>
-                <p class="faint">What a notification looks like with its media. Nothing is sent, and an hour later nothing is kept.</p>
+                <p class="faint">Shows how a notification looks with its media. Nothing is sent, and everything is deleted after an hour.</p>
                 \(alert)
-                <section aria-labelledby="try"><h2 id="try">A notification</h2>
+                <section aria-labelledby="try"><h2 id="try">Notification</h2>
                 <form class="try" method="post" action="/console/try" enctype="multipart/form-data">
-                <label for="payload">Payload, as APNs gets it; URLs of media in it are fetched</label>
+                <label for="payload">APNs payload (Satchel fetches the media URLs in it)</label>
                 <textarea id="payload" name="payload" rows="14" spellcheck="false" autocomplete="off">\
                 \((payload ?? samplePayload).escapingInvisible())</textarea>
-                <label for="files">Files: drop them here, at most \(ConsoleTry.mostFiles)</label>
+                <label for="files">Files (at most \(ConsoleTry.mostFiles); you can drop them here)</label>
                 <input id="files" name="files" type="file" multiple accept="image/*,video/*,audio/*">
                 <button class="main">Prepare and preview</button>
                 </form></section>
@@ -80,7 +80,7 @@ struct ConsoleTry: Sendable {
     init(_ request: Request) async throws {
         guard let type = request.headers[.contentType].flatMap({ HeaderParameters($0) }),
             let boundary = type["boundary"]
-        else { throw Problem.invalid("This is no form. Open the page, and send its form.") }
+        else { throw Problem.invalid("The request is not a form. Open the page and submit its form.") }
         let body = try await IncomingBody(request, limit: Self.limit).collect()
         var head: MultipartHead?
         var bytes: [UInt8] = []
@@ -100,10 +100,10 @@ struct ConsoleTry: Sendable {
             }
             try parser.finish()
         } catch {
-            throw Problem.invalid("The form can't be read: \(error.reason).")
+            throw Problem.invalid("The form is malformed: \(error.reason).")
         }
         guard files.count <= Self.mostFiles else {
-            throw Problem.invalid("files", "A notification has at most \(Self.mostFiles) attachments.")
+            throw Problem.invalid("files", "Must be at most \(Self.mostFiles) files.")
         }
     }
 
@@ -138,7 +138,7 @@ struct ConsoleTry: Sendable {
 
     private func body(_ boundary: String) throws -> [UInt8] {
         guard let payload = try? JSONDocument.read(Array(payload.utf8), .passedOn).root else {
-            throw Problem.invalid("/payload", "This is no JSON. Paste the payload as APNs gets it.")
+            throw Problem.invalid("/payload", "Must be JSON. Paste the payload that you send to APNs.")
         }
         let attachments = files.indices.map { index in
             JSONValue(members: [

@@ -11,9 +11,9 @@ extension ConsolePage {
         let rows = (answer["uploads"]?.elements ?? []).map { row(upload: $0, visit) }
         let table: HTMLText =
             rows.isEmpty
-            ? "<p class=\"empty\">There is no such upload.</p>"
+            ? Element.empty("uploads", "/console/uploads", visit)
             : Element.table(
-                "Uploads, newest first", ["File", "State", "Has come", "For", "Made", "Ends", "Do"], rows,
+                "Uploads, newest first", ["File", "State", "Received", "Used by", "Created", "Expires", "Action"], rows,
                 id: "uploads-table")
         return ConsoleContent(
             title: "Uploads",
@@ -34,12 +34,12 @@ extension ConsolePage {
         let bar: HTMLText =
             length.map { length in
                 """
-                <progress max="\(length)" value="\(offset)" aria-label="What has come"></progress>
+                <progress max="\(length)" value="\(offset)" aria-label="Received"></progress>
                 """
             } ?? ""
         let end: HTMLText =
             state == "open" && visit.api.may(.deleteUpload)
-            ? Element.button("End it", "/console/uploads/\(ConsoleAPI.encoded(id))/end") : ""
+            ? Element.button("Cancel", "/console/uploads/\(ConsoleAPI.encoded(id))/end") : ""
         return [
             "\(Element.text(upload["name"]?.text)) <span class=\"id faint\">\(id)</span>",
             "\(Element.state(state))\(code)",

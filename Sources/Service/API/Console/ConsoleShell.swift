@@ -24,7 +24,7 @@ struct ConsoleShell: Sendable {
         <script type="module" src="\(Asset.consoleScript.path)"></script>
         </head>
         <body>
-        <a class="skip" href="#main">Skip to what this page shows</a>
+        <a class="skip" href="#main">Skip to content</a>
         \(header)
         <main id="main" tabindex="-1"\(attributes)>
         \(note)
@@ -86,7 +86,7 @@ extension ConsoleContent {
                 <h1>\(problem.status.reasonPhrase)</h1>
                 <div class="problem"><p>\(problem.detail.showingInvisible())</p>\(list)
                 <p class="faint"><code>\(problem.code)</code></p></div>
-                <p><a href="/console">To the first page</a></p>
+                <p><a href="/console">Back to Overview</a></p>
                 """,
             refreshes: false, status: problem.status)
     }

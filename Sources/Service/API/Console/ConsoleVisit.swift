@@ -103,18 +103,18 @@ struct ConsoleAction: Sendable {
 
 /// What was done, said on the page that follows.
 enum ConsoleNote: String, Sendable, CaseIterable {
-    case retried = "It is being tried again."
-    case allRetried = "They are being tried again."
-    case cancelled = "It was cancelled."
-    case endedBefore = "It had ended before it could be cancelled."
-    case deleted = "It was deleted, with all that it held."
-    case replayed = "It is being called again."
-    case leased = "It can be read for five minutes."
-    case revoked = "It was taken back: nobody can read by it any more."
-    case saved = "It was saved. It holds for payloads that are made from now on."
-    case fired = "It was fired."
-    case removed = "It was removed."
-    case previewed = "What it would be now. Devices differ."
+    case retried = "Retrying…"
+    case allRetried = "Retrying all…"
+    case cancelled = "Cancelled."
+    case endedBefore = "The job finished before it could be cancelled."
+    case deleted = "Deleted, with all files."
+    case replayed = "Calling again…"
+    case leased = "Open for five minutes."
+    case revoked = "Revoked."
+    case saved = "Saved. The change applies to payloads made from now on."
+    case fired = "Fired."
+    case removed = "Removed."
+    case previewed = "Preview of the current version. Devices differ."
     case signedOut = "You are signed out."
 
     /// In a URL.

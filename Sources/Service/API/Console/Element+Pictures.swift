@@ -55,7 +55,7 @@ extension Element {
         guard !isEncrypted(rendition) else {
             return """
                 <span class="picture">\(placeholder(attachment["placeholder"]))</span>\
-                <p>The \(role) is encrypted. It is seen where it is decrypted: its key is in the record.</p>
+                <p>The \(role) is encrypted and cannot be shown here. Its key is in the record.</p>
                 """
         }
         let path = source ?? mediaPath(id, role)
@@ -131,7 +131,7 @@ extension Element {
         }
         guard !steps.isEmpty else { return "" }
         return """
-            <figure class="timeline"><figcaption>Steps, \(span(whole)) in all</figcaption>
+            <figure class="timeline"><figcaption>Steps, \(span(whole)) in total</figcaption>
             <svg viewBox="0 0 1003 \(steps.count * 24)" height="\(steps.count * 24)" preserveAspectRatio="none" aria-hidden="true">\(bars)</svg>
             <ol>
             \(items)</ol></figure>

@@ -131,6 +131,13 @@ enum Element {
         """
     }
 
+    /// What a list shows if it has no entries.
+    static func empty(_ noun: String, _ path: String, _ visit: ConsoleVisit) -> HTMLText {
+        visit.query.isEmpty
+            ? "<p class=\"empty\">No \(noun) yet.</p>"
+            : "<p class=\"empty\">No \(noun) match these filters. <a href=\"\(path)\">Clear filters</a></p>"
+    }
+
     /// The link to the next part of a list.
     static func more(_ visit: ConsoleVisit, _ path: String, _ filters: [String], _ next: JSONValue?) -> HTMLText {
         var links: [HTMLText] = []
@@ -142,7 +149,7 @@ enum Element {
             links.append("<a rel=\"next\" href=\"\(visit.url(path, kept + [("cursor", next)]))\">Older</a>")
         }
         guard !links.isEmpty else { return "" }
-        return "<nav class=\"more\" aria-label=\"Parts of the list\">\(links)</nav>"
+        return "<nav class=\"more\" aria-label=\"Pages\">\(links)</nav>"
     }
 
     /// A form that narrows a list, in the URL.
@@ -180,8 +187,8 @@ enum Element {
         guard let error, let code = error["code"]?.text else { return "" }
         let hint: HTMLText =
             error["retryable"]?.boolean == true
-            ? "<p>Trying again can help.</p>"
-            : "<p>Trying again comes to the same, unless what a URL leads to has changed.</p>"
+            ? "<p>Retrying can help.</p>"
+            : "<p>Retrying won't help unless the file at the URL has changed.</p>"
         return """
             <div class="problem"><p><strong><code>\(code)</code></strong></p>
             <p>\(text(error["message"]?.text))</p>\(error["retryable"] == nil ? "" : hint)</div>

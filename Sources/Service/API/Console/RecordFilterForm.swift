@@ -41,7 +41,7 @@ struct RecordFilterForm: Sendable {
                 Element.choice(visit, "code", "Code", ErrorCode.allCases.map(\.rawValue).sorted()),
                 Element.choice(visit, "kind", "Kind", MediaKind.allCases.map(\.rawValue)),
                 """
-                <details class="rare" id="rare"\(open)><summary>More</summary><div>
+                <details class="rare" id="rare"\(open)><summary>More filters</summary><div>
                 \(Element.choice(visit, "profile", "Profile", visit.service.profiles.map(\.name)))
                 \(Element.field(visit, "identifier", "Identifier", example: "photo"))
                 \(Element.field(visit, "metadata", "Metadata", example: "order=88213"))

@@ -13,8 +13,9 @@ struct SignInPage: Sendable {
         self.note = note
     }
 
-    static let badKey = "This is no API key that is good now. Check that it is whole, or make a new one."
-    static let staleCode = "This link was used already, or is older than five minutes. Make another: satchel console"
+    static let badKey = "That API key is not valid. Check that you copied all of it, or create a new one."
+    static let staleCode =
+        "This link was already used or is older than five minutes. Create a new one with: satchel console"
 
     var content: ConsoleContent {
         let said: HTMLText =
@@ -35,8 +36,8 @@ struct SignInPage: Sendable {
                 autocapitalize="none" placeholder="satk_…">
                 <button class="main">Sign in</button>
                 </form>
-                <p class="faint">Or, on the machine where Satchel runs, <code>satchel console</code> prints a link that \
-                signs in without a key.</p>
+                <p class="faint">On the machine where Satchel runs, you can also use <code>satchel console</code>. It prints a link that \
+                signs you in without a key.</p>
                 </div>
                 """,
             refreshes: false, status: alert == nil ? .ok : .forbidden)

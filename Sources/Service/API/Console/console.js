@@ -119,7 +119,7 @@ async function keep() {
     try {
       await refresh();
     } catch {
-      stale.textContent = `No answer. Shown is what was there at ${seen.toLocaleTimeString()}.`;
+      stale.textContent = `The server doesn't answer. This page is as of ${seen.toLocaleTimeString()}.`;
       stale.hidden = false;
     }
   }

@@ -137,7 +137,7 @@ public final class LivePreview: Sendable {
                 category = try CategoryReader(profiles: service.profiles.map(\.name), webhooks: anybody)
                     .category(file: file)
             } catch {
-                problems += error.lines.map { "The category can't be taken: \($0)" }
+                problems += error.lines.map { "Invalid category: \($0)" }
             }
         }
         var read: PushPayload?
@@ -237,7 +237,7 @@ public final class LivePreview: Sendable {
                     of: handler, to: HandlerRequest(response: response, session: session.state, isPreview: true),
                     secrets: [])
             } catch {
-                say("The handler did not decide: \(error.reason).")
+                say("The handler made no decision: \(error.reason).")
             }
         }
         let answer = session.state.settle(response, by: decision)

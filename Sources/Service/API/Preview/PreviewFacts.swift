@@ -25,7 +25,7 @@ struct PreviewFacts {
         </section>
         <section aria-labelledby="responses-heading" class="responses">
         <h2 id="responses-heading">Responses</h2>
-        <p id="no-responses">None yet. What is done with the opened notification is listed here, with what became of it.</p>
+        <p id="no-responses">None yet. Use the opened notification: its actions are listed here, with their results.</p>
         <ol id="responses"></ol>
         </section>
         <section aria-labelledby="json-heading" class="json">
@@ -54,9 +54,9 @@ struct PreviewFacts {
         return [
             ("Sent to", "\(preview.format.service)"),
             ("Bytes", "\(Self.count(Int64(size))) of \(Self.count(Int64(facts.payloadLimit)))\(parts(reading))"),
-            ("Left out", dropped.isEmpty ? "nothing" : "\(dropped.showingInvisible())"),
+            ("Removed for size", dropped.isEmpty ? "nothing" : "\(dropped.showingInvisible())"),
             ("Category", "\((facts.categoryID ?? "none").showingInvisible())"),
-            ("Links end", "\(preview.linksEnd?.description ?? "no links")"),
+            ("Links expire", "\(preview.linksEnd?.description ?? "no links")"),
         ]
     }
 
@@ -64,7 +64,7 @@ struct PreviewFacts {
     private func parts(_ reading: PushPayload?) -> String {
         guard let reading, reading.size != preview.payload.count else { return "" }
         return reading.messageCount > 1
-            ? ", the longest of \(reading.messageCount) messages, without who gets it" : ", without who gets it"
+            ? " (the longest of \(reading.messageCount) messages, without recipients)" : " (without recipients)"
     }
 
     /// Where the payload names a medium, and what is shown there.
@@ -73,8 +73,8 @@ struct PreviewFacts {
         var rows: [Row] = []
         for place in preview.reading?.places ?? [] {
             guard let type = files.first(where: { $0.0 == place.url })?.1 else { continue }
-            let limit = place.limit.map { ", of at most \(Self.count($0)) bytes" } ?? ""
-            let viewer = place.viewer.map { ", where \($0) shows pictures alone\(limit)" } ?? ""
+            let limit = place.limit.map { " up to \(Self.count($0)) bytes" } ?? ""
+            let viewer = place.viewer.map { "; here \($0) shows only pictures\(limit)" } ?? ""
             rows.append(("At \(place.pointer)".showingInvisible(), "\(type.rawValue)\(viewer)"))
         }
         if let unfit = medium.unfit {
@@ -108,7 +108,7 @@ struct PreviewFacts {
             let rendition = medium.record.flatMap { record in record.best.flatMap { record.renditions[$0] } }
             let seconds = Self.megabits.map { "\(Self.seconds(delivered.bytes, $0)) s at \($0)" }
             let decoded = fact.decodedBytes.map {
-                "\(Self.count($0)) of about \(Self.count(NotificationFacts.extensionMemory)) that a service extension has"
+                "\(Self.count($0)) of about \(Self.count(NotificationFacts.extensionMemory)) available to a service extension"
             }
             return [
                 ("Type", "\(delivered.type.rawValue)"),

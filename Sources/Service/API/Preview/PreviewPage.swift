@@ -32,7 +32,7 @@ struct PreviewPage: Sendable {
         <body>
         <header class="page">
         <h1>Notification preview</h1>
-        <p class="faint">What the payload asks for. Devices differ: sizes, colours and where texts are cut.</p>
+        <p class="faint">An approximation: devices differ in sizes, colors and where they shorten texts.</p>
         </header>
         <main\(preview.map { HTMLText(" data-preview=\"\(PreviewScript($0, follows).json)\"") } ?? followingAlone)>
         \(alert)
@@ -70,7 +70,7 @@ struct PreviewPage: Sendable {
         let items = problems.map { problem -> HTMLText in "<li>\(shown(problem))</li>\n" }
         return """
             <section class="problems" role="alert" aria-labelledby="problems-heading">
-            <h2 id="problems-heading">\(preview == nil ? "Nothing can be shown" : "Shown is what was there before")</h2>
+            <h2 id="problems-heading">\(preview == nil ? "Cannot show this notification" : "Showing the last good version")</h2>
             <ul>
             \(items)</ul>
             </section>
@@ -89,10 +89,10 @@ struct PreviewPage: Sendable {
     private var appearanceForm: HTMLText {
         """
         <form class="appearance" method="get">
-        \(choice("theme", "Look", [("auto", "As the browser"), ("light", "Light"), ("dark", "Dark")], appearance.theme.rawValue))
+        \(choice("theme", "Theme", [("auto", "Match browser"), ("light", "Light"), ("dark", "Dark")], appearance.theme.rawValue))
         <label>Width <input type="number" name="width" min="\(PreviewAppearance.widths.lowerBound)" \
         max="\(PreviewAppearance.widths.upperBound)" value="\(appearance.width)"> points</label>
-        \(choice("text", "Text", [("normal", "As usual"), ("large", "Larger"), ("largest", "Largest")], appearance.textSize.rawValue))
+        \(choice("text", "Text size", [("normal", "Default"), ("large", "Larger"), ("largest", "Largest")], appearance.textSize.rawValue))
         \(choice("direction", "Direction", [("ltr", "Left to right"), ("rtl", "Right to left")], appearance.direction.rawValue))
         <noscript><button>Show</button></noscript>
         </form>

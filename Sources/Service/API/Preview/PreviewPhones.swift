@@ -268,7 +268,7 @@ struct PreviewPhones {
         """
         <div data-screen="app" hidden>
         <h3>The app</h3>
-        <p>The app is open, and would get this:</p>
+        <p>The app is open. It would receive this:</p>
         <pre id="told"></pre>
         <button type="button" id="back">Back</button>
         </div>

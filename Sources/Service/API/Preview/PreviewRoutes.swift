@@ -96,7 +96,7 @@ struct PreviewRoutes: Sendable {
     ) async throws -> Draft {
         let firing = try await service.records.firing(number, of: record.id, tenant: record.tenant)
         guard let firing, let payload = firing.payload else {
-            throw Problem.invalid("/firing", "There is no such firing that has a payload.")
+            throw Problem.invalid("/firing", "Must be the number of a firing that has a payload.")
         }
         let end = now + .seconds(fraction: life)
         var tokens: [String: AccessToken] = [:]

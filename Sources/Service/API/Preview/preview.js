@@ -171,7 +171,7 @@ const opened = () => {
     const reply = await fetch(preview.respond, { method: 'POST', credentials: 'omit',
       headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(response) })
     const answer = await reply.json()
-    if (!reply.ok) throw Object.assign(new Error(answer.detail ?? `It was answered ${reply.status}.`), { answer })
+    if (!reply.ok) throw Object.assign(new Error(answer.detail ?? `The server answered ${reply.status}.`), { answer })
     return answer
   }
 
@@ -180,7 +180,7 @@ const opened = () => {
     const response = { id: uuid(), session, action: action, data: null, at: new Date().toISOString() }
     if (text !== undefined) response.text = text
     setBusy(true)
-    say('Waiting for an answer.')
+    say('Waiting for an answer…')
     let answer
     try {
       answer = await post(response)
@@ -196,10 +196,10 @@ const opened = () => {
     const said = answer.view.label?.text && answer.view.label.text !== before.label?.text
       ? ` ${answer.view.label.text}` : ''
     // The system's own are the app's, whoever answers others.
-    const decided = answer.decided_by === 'default' && !(action in names) ? ', by default' : ''
+    const decided = answer.decided_by === 'default' && !(action in names) ? ' (no handler answered)' : ''
     if (answer.then === 'forward') {
-      log(response, `the app would get this${decided}`, { app: tellApp(response), answer })
-      say(`The app would get this${decided}: ${tellApp(response).actionIdentifier}.${said}`)
+      log(response, `forwarded to the app${decided}`, { app: tellApp(response), answer })
+      say(`Forwarded to the app${decided}: ${tellApp(response).actionIdentifier}.${said}`)
       setBusy(false)
       showActions()
       if (opensApp) {
@@ -210,7 +210,7 @@ const opened = () => {
     }
     log(response, answer.then === 'stay' ? 'stays open' : 'closes', answer)
     if (answer.then === 'dismiss') {
-      say(`It closes.${said}`)
+      say(`The notification closes.${said}`)
       showActions()
       // So long its new view is seen.
       await new Promise(resolve => setTimeout(resolve, 1000))
@@ -219,7 +219,7 @@ const opened = () => {
     }
     setBusy(false)
     showActions()
-    say(`It stays open. Actions: ${actions.map(action => action.title).join(', ') || 'none'}.${said}`)
+    say(`The notification stays open. Actions: ${actions.map(action => action.title).join(', ') || 'none'}.${said}`)
     ;(buttonOf(focused) ?? list.querySelector('button') ?? phone).focus({ preventScroll: true })
   }
 
@@ -321,7 +321,7 @@ const follow = async ({ path, version }) => {
       failures = 0
     } catch {
       failures += 1
-      if (failures === 3) say('Nobody follows the files any more: satchel preview has ended.')
+      if (failures === 3) say('This page no longer updates: satchel preview has ended.')
     }
   }
 }

@@ -191,9 +191,10 @@ import Testing
     }
 
     @Test func `where nothing can be shown the page says why, and follows`() {
-        let page = PreviewPage(problems: ["The payload is no JSON."], follows: .init(path: "/p/x/version", version: 3))
+        let page = PreviewPage(
+            problems: ["The payload is not valid JSON."], follows: .init(path: "/p/x/version", version: 3))
         let html = page.html(PagePolicy()).description
-        #expect(html.contains("Nothing can be shown") && html.contains("The payload is no JSON."))
+        #expect(html.contains("Cannot show this notification") && html.contains("The payload is not valid JSON."))
         #expect(
             html.contains(
                 #"data-preview="{&quot;follow&quot;: {&quot;path&quot;: &quot;/p/x/version&quot;, &quot;version&quot;: 3}}""#

@@ -44,7 +44,8 @@ import Testing
                 } else {
                     try await browser.click("[data-action=\(action)]")
                 }
-                try await browser.wait("document.getElementById('status').textContent.startsWith('It stays open')")
+                try await browser.wait(
+                    "document.getElementById('status').textContent.startsWith('The notification stays open')")
                 let found: [String] = try await browser.script(state)
                 try await browser.run("document.getElementById('status').textContent = ''")
                 return found
@@ -109,7 +110,7 @@ import Testing
             try await browser.click("[data-action=accept]")
             try await browser.wait("document.getElementById('label').textContent")
             #expect(try await browser.script(label) == ["Going!", "green", "open"])
-            #expect(try await status(browser) == "It closes. Going!")
+            #expect(try await status(browser) == "The notification closes. Going!")
             try await browser.wait("!document.querySelector('[data-screen=list]').hidden")
             try await browser.click("#again")
             #expect(try await browser.script(label) == ["", "", "open"])
@@ -124,7 +125,7 @@ import Testing
             try await browser.press(Browser.enter + "Two of us" + Browser.enter)
             try await browser.wait("!document.querySelector('[data-screen=list]').hidden")
             let log: String = try await browser.script("return document.getElementById('responses').textContent")
-            #expect(log.contains("comment: the app would get this") && log.contains("\"userText\": \"Two of us\""))
+            #expect(log.contains("comment: forwarded to the app") && log.contains("\"userText\": \"Two of us\""))
         }
     }
 
@@ -186,12 +187,13 @@ import Testing
                 """
             #expect(try await browser.script(seen) == ["a", "", "1", "The app", nil, nil, nil, "Text"])
             try await browser.click("[data-action=a]")
-            try await browser.wait("document.getElementById('status').textContent.startsWith('It stays open')")
+            try await browser.wait(
+                "document.getElementById('status').textContent.startsWith('The notification stays open')")
             #expect(
                 try await browser.script(seen) == [
                     "b", "rotate(-90deg)", "0.25", "<i>T</i>", "L", "<i>T</i>", "S", "B",
                 ])
-            #expect(try await status(browser) == "It stays open. Actions: none. L")
+            #expect(try await status(browser) == "The notification stays open. Actions: none. L")
         }
     }
 
