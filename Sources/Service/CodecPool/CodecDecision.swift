@@ -80,9 +80,9 @@ public enum CodecPoolError: Error, Hashable, Sendable, CustomStringConvertible {
             let list = layers.map { $0.reason.isEmpty ? $0.layer.title : "\($0.layer.title) (\($0.reason))" }
             let way =
                 policy == .full
-                ? "--require-sandbox=full demands every layer; leave it out to do without the extras."
-                : "Fix that, or say --allow-unsandboxed to decode hostile files without it."
-            return "Codec processes can't be confined: missing are \(list.joined(separator: ", ")). \(way)"
+                ? "--require-sandbox=full requires every layer. Omit it to run without the optional ones."
+                : "Fix that, or use --allow-unsandboxed to decode files without a sandbox."
+            return "Can't sandbox codec processes. Missing: \(list.joined(separator: ", ")). \(way)"
         }
     }
 }

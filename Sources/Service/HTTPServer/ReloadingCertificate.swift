@@ -71,6 +71,6 @@ package struct ReloadingCertificate: ServiceLifecycle.Service {
 
     private static func unusable(_ files: TLSFiles, _ error: any Error) -> TLSFiles.Unusable {
         TLSFiles.Unusable(
-            description: "the certificate '\(files.certificate)' doesn't go with the key '\(files.key)': \(error)")
+            description: "the certificate '\(files.certificate)' doesn't match the key '\(files.key)': \(error)")
     }
 }

@@ -27,7 +27,7 @@ public struct TLSFiles: Hashable, Sendable {
             _ = try NIOSSLCertificate.fromPEMFile(certificate)
             return try Self.documents(in: certificate) { $0 == "CERTIFICATE" }
         } catch {
-            throw Unusable(description: "'\(certificate)' is no readable PEM file with certificates: \(error)")
+            throw Unusable(description: "'\(certificate)' is not a readable PEM file with certificates: \(error)")
         }
     }
 
@@ -37,7 +37,7 @@ public struct TLSFiles: Hashable, Sendable {
             _ = try NIOSSLPrivateKey(file: key, format: .pem)
             return try Self.documents(in: key) { $0.hasSuffix("PRIVATE KEY") }
         } catch {
-            throw Unusable(description: "'\(key)' is no readable PEM file with a private key: \(error)")
+            throw Unusable(description: "'\(key)' is not a readable PEM file with a private key: \(error)")
         }
     }
 

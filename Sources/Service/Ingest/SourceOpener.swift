@@ -47,7 +47,7 @@ public struct SourceOpener: Sendable {
             }
             return OpenedSource(descriptor: file.takeDescriptor(), bytes: state.bytes)
         case .object(let bucket, let key, let state):
-            guard let objects else { throw .invalidSource(reason: "no bucket is read here") }
+            guard let objects else { throw .invalidSource(reason: "buckets are not supported here") }
             guard state.bytes <= limits.clipBytes else {
                 throw .sourceTooLarge(bytes: state.bytes, limit: limits.clipBytes)
             }
@@ -62,7 +62,7 @@ public struct SourceOpener: Sendable {
             }
             return OpenedSource(descriptor: file, bytes: Int64(status.st_size))
         case .url(let url, let headers):
-            guard let fetcher else { throw .invalidSource(reason: "no URL is taken here") }
+            guard let fetcher else { throw .invalidSource(reason: "URLs are not supported here") }
             let start = ContinuousClock.now
             var within = FetchLimits(bytes: limits.clipBytes)
             if let end { within.time = min(within.time, end - start) }

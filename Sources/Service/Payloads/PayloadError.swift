@@ -16,11 +16,11 @@ public enum PayloadError: Error, Hashable, Sendable {
     public var message: String {
         switch self {
         case .invalidJSON(let error):
-            "The payload is no JSON: \(error.reason) at line \(error.line), column \(error.column)."
+            "The payload is not valid JSON: \(error.reason) at line \(error.line), column \(error.column)."
         case .notAMessage(let format):
-            "The payload is not of the form that \(format.service) takes. Send \(format.rules.form)."
+            "The payload doesn't have the format for \(format.service). Send \(format.rules.form)."
         case .tooLarge(let format, let pointer, let bytes, let limit):
-            "The \(pointer == .root ? "payload" : "message at '\(pointer)'") has \(bytes) bytes; \(format.service) takes at most \(limit). Shorten it by \(bytes - limit) bytes."
+            "The \(pointer == .root ? "payload" : "message at '\(pointer)'") has \(bytes) bytes; \(format.service) accepts at most \(limit). Shorten it by \(bytes - limit) bytes."
         case .mediumFailed(let medium, let failure):
             "The medium '\(medium.identifier)' failed (\(failure.code)): \(failure.message)"
         }
@@ -51,6 +51,6 @@ public struct MediumFailure: Error, Hashable, Sendable {
     static func doesNotFit(limit: Int) -> MediumFailure {
         MediumFailure(
             code: "payload_too_large",
-            message: "With its new URL the payload would have more than \(limit) bytes. Shorten the payload.")
+            message: "With the new URL the payload would exceed \(limit) bytes. Shorten the payload.")
     }
 }

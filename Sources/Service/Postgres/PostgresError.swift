@@ -52,17 +52,17 @@ public enum PostgresError: Error, Hashable, Sendable, CustomStringConvertible {
         case .certificate(let reason):
             "The connection to the database isn't secure: \(reason). Correct sslmode, sslrootcert or the server's certificate."
         case .readOnly:
-            "The database takes no writes: it is a standby, or read-only. Name the primary in the URL, or promote it."
+            "The database accepts no writes: it is a standby or read-only. Name the primary in the URL, or promote it."
         case .tooOld(let version):
-            "The database is PostgreSQL \(version / 10_000), and 15 or a later one is needed. Upgrade the server."
+            "The database is PostgreSQL \(version / 10_000), but 15 or later is required. Upgrade the server."
         case .notReady(let reason):
-            "The database takes no connections now: \(reason). Wait until it is up, or raise max_connections."
+            "The database accepts no connections now: \(reason). Wait until it is up, or raise max_connections."
         case .statement(let failure): failure.description
         case .connectionLost(let reason, _): "The connection to the database was lost: \(reason)."
         case .timedOut(let duration, _):
             "The database didn't answer within \(duration.components.seconds) s, so the connection was closed."
-        case .nul: "A text holds a NUL, which the database can't keep."
-        case .unexpectedColumn(let name): "The database's answer has no fitting column '\(name)'."
+        case .nul: "A text contains a NUL, which the database can't store."
+        case .unexpectedColumn(let name): "The database's answer has no suitable column '\(name)'."
         case .closed: "The connections to the database were closed."
         }
     }

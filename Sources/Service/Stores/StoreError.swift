@@ -58,44 +58,44 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case .inaccessible(let path, let reason):
             "'\(path)' can't be used as a store: \(reason). Choose another directory with --store, or correct its permissions."
         case .full(let path):
-            "There is no room left at '\(path)'. Free some space or inodes, then try again."
+            "The disk at '\(path)' is full. Free some space or inodes, then try again."
         case .newerSchema(let path):
             "The store at '\(path)' was written by a newer version of Satchel. Use that version, or a later one."
         case .olderSchema(let path):
-            "The records in '\(path)' are those of an older version of Satchel. Run satchel store migrate on them first."
+            "The records in '\(path)' were written by an older version of Satchel. Run satchel store migrate first."
         case .noSchema(let path):
-            "There are no records of Satchel in '\(path)'. Run satchel store migrate, or correct the URL in --store."
+            "'\(path)' has no Satchel records. Run satchel store migrate, or correct the URL in --store."
         case .unusableDatabase(let reason): reason
         case .exposedKeys(let path):
-            "The key file '\(path)' can be read by others. Run chmod 600 on it, or mount it with mode 0440; if somebody may have read it, delete it, which revokes all access."
+            "The key file '\(path)' can be read by others. Run chmod 600 on it, or mount it with mode 0440; if others may have read it, delete it, which revokes all access."
         case .damagedKeys(let path, let reason):
             "The key file '\(path)' can't be used: \(reason). Restore it, or delete it, which revokes all access."
         case .givenKeys(let path):
-            "The keys in '\(path)' are given to this process read-only, so it can't rotate them. Put a new key in front of the others where the file comes from."
+            "The keys in '\(path)' are given to this process read-only, so it can't rotate them. Add a new key before the others in the file's source."
         case .missingKeys(let path, let reason):
-            "There are no keys at '\(path)', and none can be made there: \(reason). Provide the file, or name another with SATCHEL_ACCESS_KEYS."
+            "There are no keys at '\(path)', and none can be created there: \(reason). Provide the file, or name another with SATCHEL_ACCESS_KEYS."
         case .database(let path, let reason):
             "The records in '\(path)' can't be used: \(reason)."
         case .inUse(let path):
             "Another process uses '\(path)'. Wait for it to end, or stop it, then try again."
         case .notEmpty(let path):
-            "The store at '\(path)' isn't empty, and nothing is written over it. Choose another directory with --store, or move that one away."
+            "The store at '\(path)' isn't empty and won't be overwritten. Choose another directory with --store, or move that one away."
         case .notABackup(let path):
             "'\(path)' is neither empty nor an earlier backup. Choose a new directory."
         case .noBackup(let path):
-            "There is no whole backup at '\(path)': it isn't one, or was never finished. Choose another."
+            "'\(path)' is not a backup, or its backup was never finished. Choose another directory."
         case .busy(let path, let seconds):
-            "Another process has kept the store at '\(path)' to itself for \(seconds) s. Wait for it to end, then try again."
+            "Another process has locked the store at '\(path)' for \(seconds) s. Wait for it to end, then try again."
         case .notCopied(let path):
-            "Only a store in a directory is copied, and '\(path)' is none."
+            "Only a store in a directory can be copied, and '\(path)' is not one."
         case .occupied(let path):
-            "The store at '\(path)' has records of its own, and nothing is copied over them. Make an empty database, run 'satchel store migrate' with it, then try again."
+            "The store at '\(path)' already has records, which won't be overwritten. Create an empty database, run 'satchel store migrate' with it, then try again."
         case .otherCopy(let path, let source):
-            "The database '\(path)' has the beginning of another copy: of the store at '\(source)' as it was then. If that is this store, it was used since. Make an empty database, run 'satchel store migrate' with it, then try again."
+            "The database '\(path)' has an unfinished copy of the store at '\(source)', or of an earlier state of it. Create an empty database, run 'satchel store migrate' with it, then try again."
         case .unfinishedCopy(let path, let source):
-            "The store at '\(path)' is a copy of the one at '\(source)' that isn't whole. Run 'satchel store copy' again, which goes on where it was."
+            "The store at '\(path)' is an unfinished copy of the one at '\(source)'. Run 'satchel store copy' again to continue."
         case .unequalCopy(let path, let reasons):
-            "The copy at '\(path)' isn't what was copied: \(reasons.joined(separator: "; ")). Make an empty database, run 'satchel store migrate' with it, then try again."
+            "The copy at '\(path)' differs from its source: \(reasons.joined(separator: "; ")). Create an empty database, run 'satchel store migrate' with it, then try again."
         }
     }
 }

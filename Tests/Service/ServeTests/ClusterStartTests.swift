@@ -38,10 +38,10 @@ import Testing
             "the schema is a newer one", sql: "UPDATE schema SET version = 99, least_node = 99",
             says: "newer version of Satchel"),
         Fault(
-            "the database takes no writes",
+            "the database accepts no writes",
             sql:
                 "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$",
-            says: "takes no writes"),
+            says: "accepts no writes"),
         Fault("no bucket is named", ["SATCHEL_BLOBS": ""], says: "blobs"),
         Fault("what is named is no bucket", ["SATCHEL_BLOBS": "http://bucket"], says: "s3://bucket/prefix"),
         Fault("the bucket isn't there", ["SATCHEL_BLOBS": "s3://no-such-bucket"], says: "doesn't exist"),

@@ -191,7 +191,7 @@ import Testing
         let packed = ForeignFormat.refusal(sniffed: "application/gzip")
         #expect(packed == .unrecognizedType(sniffed: "application/gzip"))
         #expect(
-            packed.message == "This is an archive, and no picture, sound or video. Unpack it, and send what is in it.")
+            packed.message == "This is an archive, not a picture, sound or video. Unpack it, and send what is in it.")
         #expect(packed.ofFile(named: "hello.tgs", declared: nil).code == .unsupportedFeature)
     }
 
@@ -205,7 +205,7 @@ import Testing
     {
         let error = AttachmentError.unrecognizedType(sniffed: sniffed).ofFile(named: "a.\(ending)", declared: nil)
         #expect(error.code == .unrecognizedType)
-        #expect(error.message.hasPrefix("This is \(name), and no picture, sound or video."), "\(error.message)")
+        #expect(error.message.hasPrefix("This is \(name), not a picture, sound or video."), "\(error.message)")
     }
 
     @Test func `a name says nothing of what looks like something else`() {
@@ -213,7 +213,7 @@ import Testing
         #expect(ForeignFormat(fileExtension: "wbmp", sniffed: "application/zip") == nil)
         #expect(ForeignFormat(fileExtension: "txt", sniffed: nil) == nil)
         let model = AttachmentError.unrecognizedType(sniffed: "text/plain").ofFile(named: "cube.obj", declared: nil)
-        #expect(model.message == "This is a 3D model, and no picture, sound or video. Send a picture of it.")
+        #expect(model.message == "This is a 3D model, not a picture, sound or video. Send a picture of it.")
     }
 
     @Test func `none stands for a type that is taken`() {

@@ -51,12 +51,14 @@ struct AccessRequest {
         for (pointer, text) in texts {
             guard let role = RenditionRole(rawValue: text) else {
                 let all = RenditionRole.allCases.map(\.rawValue).joined(separator: ", ")
-                errors.add(pointer, "There is no rendition '\(text.prefix(64))'; there are \(all).")
+                errors.add(pointer, "'\(text.prefix(64))' is not a rendition. Must be one of \(all).")
                 continue
             }
             if !roles.contains(role) { roles.append(role) }
         }
-        if texts.isEmpty { reader.addError(Field.renditions.rawValue, "Name a rendition, or leave it out for all.") }
+        if texts.isEmpty {
+            reader.addError(Field.renditions.rawValue, "Must name at least one rendition. Omit the field for all.")
+        }
         return roles
     }
 }

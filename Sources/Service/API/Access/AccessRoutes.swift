@@ -36,7 +36,7 @@ struct AccessRoutes: Sendable {
                 grant.attachment, of: grant.tenant, with: wanted.renditions ?? grant.renditions)
         case .key, .nobody:
             guard let id = wanted.attachment else {
-                throw Problem.invalid("/attachment_id", "Name the attachment to be read.")
+                throw Problem.invalid("/attachment_id", "Required with an API key.")
             }
             let tenant = try context.tenant
             attachment = try await self.attachment(id, of: tenant, with: wanted.renditions)
@@ -119,7 +119,7 @@ struct AccessRoutes: Sendable {
         guard let (grant, token) = narrowed else {
             throw Problem(
                 .conflict, "grant_too_deep",
-                "A grant can be derived at most \(AccessLimits.deepestGrant) times. Derive from an earlier one.")
+                "A grant can be derived at most \(AccessLimits.deepestGrant) times. Derive from an earlier grant.")
         }
         return try .secret(.created, GrantAnswer(grant, token))
     }
@@ -141,13 +141,13 @@ struct AccessRoutes: Sendable {
         guard !attachment.renditions.isEmpty else {
             throw Problem(
                 .conflict, "not_delivered",
-                "This attachment is \(attachment.state.rawValue) and has nothing to be read. Wait until it is delivered."
+                "This attachment is \(attachment.state.rawValue), so it has no files to read. Wait until it is delivered."
             )
         }
         let missing = (wanted ?? []).filter { attachment.renditions[$0] == nil }
         guard missing.isEmpty else {
             let there = attachment.renditions.keys.map(\.rawValue).sorted().joined(separator: ", ")
-            throw Problem.invalid("/renditions", "This attachment has \(there).")
+            throw Problem.invalid("/renditions", "Must be renditions of this attachment: \(there).")
         }
         return attachment
     }
@@ -155,6 +155,6 @@ struct AccessRoutes: Sendable {
     private static func check(_ wanted: [RenditionRole]?, against grant: GrantRecord) throws(Problem) {
         guard let covered = grant.renditions, let wanted, !wanted.allSatisfy(covered.contains) else { return }
         let all = covered.map(\.rawValue).joined(separator: ", ")
-        throw Problem(.forbidden, "forbidden", "This grant covers \(all) and nothing else.")
+        throw Problem(.forbidden, "forbidden", "This grant covers only \(all).")
     }
 }

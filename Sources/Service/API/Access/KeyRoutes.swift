@@ -43,7 +43,9 @@ struct KeyRoutes: Sendable {
         let reader = try FieldReader(body: body.readableBytesView, known: ["name", "roles", "ttl"], errors)
         let name = reader.string("name", bytes: Self.nameBytes) ?? ""
         let roles = reader.choices("roles", AccessRole.self) ?? AccessRole.standard
-        if roles.isEmpty { reader.addError("roles", "Name a role, or leave it out for submit and read.") }
+        if roles.isEmpty {
+            reader.addError("roles", "Must name at least one role. Omit the field for submit and read.")
+        }
         let life = reader.number("ttl", in: Self.lives)
         try errors.check()
         if case .key(let own) = context.identity { try Self.check(roles, against: own) }

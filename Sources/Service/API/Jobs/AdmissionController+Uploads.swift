@@ -29,7 +29,7 @@ extension AdmissionController {
             guard try await store.records.endUploads(.idle(Self.idle), limit: 1) > 0 else {
                 throw Problem(
                     HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "store_full",
-                    "There is no room for uploads. What has come is kept: go on later.",
+                    "The service's disk is nearly full. Bytes received so far are kept. Continue later.",
                     headers: [.retryAfter: "60", .connection: "close"])
             }
             forget()

@@ -60,7 +60,7 @@ public final class AdmissionController: Sendable {
         guard let wait else { return }
         throw Problem(
             .tooManyRequests, "rate_limited",
-            "This tenant may submit \(rate) times a minute. Come back after what 'Retry-After' says.",
+            "This tenant can submit \(rate) times per minute. Wait for the seconds in 'Retry-After'.",
             headers: [.retryAfter: "\(Int(wait.inSeconds.rounded(.up)))", .connection: "close"])
     }
 
@@ -76,7 +76,7 @@ public final class AdmissionController: Sendable {
         guard room.free - (announced ?? 0) >= limits.freeBytes else {
             throw Problem(
                 HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage"), "store_full",
-                "The disk of this service is nearly full. Its operator has to make room; try again later.",
+                "The service's disk is nearly full. Its operator must free space. Try again later.",
                 headers: [.connection: "close"])
         }
         let isTaken = state.withLock { state in
@@ -90,7 +90,7 @@ public final class AdmissionController: Sendable {
         guard isTaken else {
             throw Problem(
                 .tooManyRequests, "queue_full",
-                "As many uploads as can be taken at once are being received or wait. Try again later.",
+                "Too many uploads are being received or waiting. Try again later.",
                 headers: [.retryAfter: "2", .connection: "close"])
         }
         let place = UploadPlace(gate: self, announced: announced)
@@ -116,7 +116,7 @@ public final class AdmissionController: Sendable {
         }
         guard fits else {
             throw Problem(
-                .tooManyRequests, "queue_full", "As many bytes as can be taken are waiting. Try again later.",
+                .tooManyRequests, "queue_full", "Too many bytes are waiting to be processed. Try again later.",
                 headers: [.retryAfter: "2", .connection: "close"])
         }
     }

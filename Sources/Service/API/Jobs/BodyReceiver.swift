@@ -31,7 +31,7 @@ struct IncomingBody: Sendable {
         }
         guard received == announced ?? received else {
             throw Problem(
-                .badRequest, "malformed_request", "The body ended before its time. Send all of it.",
+                .badRequest, "malformed_request", "The body is incomplete. Send all of it.",
                 headers: [.connection: "close"])
         }
     }
@@ -54,7 +54,8 @@ struct IncomingBody: Sendable {
         let type = request.headers[.contentType].map { HeaderParameters($0)?.value }
         guard body.readableBytes == 0 || type == nil || type == "application/json" else {
             throw Problem(
-                .unsupportedMediaType, "unsupported_media_type", "This call takes JSON. Send it as 'application/json'.")
+                .unsupportedMediaType, "unsupported_media_type",
+                "This call accepts only JSON. Send it as 'application/json'.")
         }
         return body
     }
@@ -66,7 +67,7 @@ struct IncomingBody: Sendable {
 
     private static func tooLarge(_ limit: Int64) -> Problem {
         Problem(
-            .contentTooLarge, "source_too_large", "This call takes at most \(limit) bytes. Send a smaller body.",
+            .contentTooLarge, "source_too_large", "The body is too large. This call accepts at most \(limit) bytes.",
             headers: [.connection: "close"])
     }
 }
@@ -99,13 +100,13 @@ struct BodyReceiver {
                 return
             }
             guard let type = HeaderParameters(text) else {
-                throw .invalid("Content-Type", "This can't be read as a media type with parameters.")
+                throw .invalid("Content-Type", "Must be a media type, with valid parameters.")
             }
             switch type.value {
             case "application/json": self = .json
             case "multipart/form-data":
                 guard let boundary = type["boundary"] else {
-                    throw .invalid("Content-Type", "A multipart/form-data body needs its boundary as a parameter.")
+                    throw .invalid("Content-Type", "Must have the parameter 'boundary' for a multipart/form-data body.")
                 }
                 self = .multipart(boundary: boundary)
             case let name where name == "application/octet-stream" || Self.sources.contains(where: name.hasPrefix):
@@ -115,7 +116,7 @@ struct BodyReceiver {
             default:
                 throw Problem(
                     .unsupportedMediaType, "unsupported_media_type",
-                    "A job is described as application/json or multipart/form-data, or its body is the source itself: image/…, audio/…, video/… or application/octet-stream. Say which it is in 'Content-Type'.",
+                    "The 'Content-Type' is not supported. Use application/json or multipart/form-data to describe a job. To send the source itself, use image/…, audio/…, video/… or application/octet-stream.",
                     headers: [.connection: "close"])
             }
         }
@@ -205,7 +206,7 @@ struct BodyReceiver {
                             guard received.description?.count ?? 0 <= service.settings.intake.jsonBytes else {
                                 throw Problem(
                                     .contentTooLarge, "body_too_large",
-                                    "The part '\(descriptionPart)' has at most \(service.settings.intake.jsonBytes) bytes.",
+                                    "The part '\(descriptionPart)' is too large. It can have at most \(service.settings.intake.jsonBytes) bytes.",
                                     headers: [.connection: "close"])
                             }
                         }
@@ -222,13 +223,13 @@ struct BodyReceiver {
             try parser.finish()
         } catch let error as MultipartError {
             throw Problem(
-                .badRequest, "invalid_multipart", "The multipart body can't be read: \(error.reason).",
+                .badRequest, "invalid_multipart", "The multipart body is malformed: \(error.reason).",
                 headers: [.connection: "close"])
         }
         guard received.description != nil else {
             throw Problem.invalid(
                 descriptionPart,
-                "A multipart body has a part '\(descriptionPart)' with the JSON of what is wanted.")
+                "The multipart body has no part '\(descriptionPart)'. Add it, with the description as JSON.")
         }
     }
 }

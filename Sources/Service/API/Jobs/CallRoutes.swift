@@ -51,12 +51,14 @@ struct CallRoutes: Sendable {
                 guard live.count == body.tokens.count, keys.count == body.keys.count else {
                     throw Problem(
                         .conflict, "tokens_ended",
-                        "Links in this message have ended: it would open nothing. Have what it tells of sent anew.")
+                        "Links in this message have expired or were revoked. Create the event again, for example by firing the notification."
+                    )
                 }
             }
             guard try await service.records.replayCall(call.id, of: call.tenant) else {
                 throw Problem(
-                    .conflict, "call_cancelled", "This call was called off: what it told of doesn't hold any more.")
+                    .conflict, "call_cancelled",
+                    "This call was cancelled, because the event it reports no longer applies.")
             }
             return try .json(CallBody(try await record(context)), .accepted)
         }

@@ -15,7 +15,7 @@ struct JobRoutes: Sendable {
         }
         table.on(.putJob) { request, context in
             let id = try context.parameter("id")
-            guard id.isClientID else { throw Problem.invalid("id", "A job's id has \(String.clientIDs).") }
+            guard id.isClientID else { throw Problem.invalid("id", "Must be \(String.clientIDs).") }
             return try await submit(request, id: JobID(rawValue: id), context)
         }
         table.on(.listJobs) { request, context in try await list(request, of: context.tenant) }
@@ -112,10 +112,10 @@ struct JobRoutes: Sendable {
                 try await service.document(record), .accepted, headers: [.location: Self.path(of: record.id)])
         case .unneeded?:
             throw Problem(
-                .conflict, "retry_unneeded", "Only a job that failed or was cancelled can be tried again.")
+                .conflict, "retry_unneeded", "Only a failed or cancelled job can be retried.")
         case .forgotten?:
             throw Problem(
-                .conflict, "sources_gone", "What the job was made from is no longer kept. Submit it again.")
+                .conflict, "sources_gone", "The job's sources are no longer kept. Submit the job again.")
         }
     }
 }

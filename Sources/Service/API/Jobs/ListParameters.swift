@@ -24,7 +24,7 @@ struct ListParameters {
             if let number = Int(text), (1...Self.longestPage).contains(number) {
                 limit = number
             } else {
-                query.addError("limit", "This must be a whole number between 1 and \(Self.longestPage).")
+                query.addError("limit", "Must be a whole number from 1 to \(Self.longestPage).")
             }
         }
         cursor = Self.cursor(query)
@@ -41,7 +41,7 @@ struct ListParameters {
     static func cursor(_ fields: FieldReader) -> String? {
         guard let text = fields.string("cursor") else { return nil }
         let cursor = decode(text)
-        if cursor == nil { fields.addError("cursor", "This is no cursor. Take the 'next' of the page before.") }
+        if cursor == nil { fields.addError("cursor", "Must be the 'next' of a previous page.") }
         return cursor
     }
 

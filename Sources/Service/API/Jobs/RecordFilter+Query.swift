@@ -17,12 +17,13 @@ extension RecordFilter {
             identifier: query.string("identifier"), since: query.instant("since"), before: query.instant("before"))
         let names = query.names.filter { $0.hasPrefix(Self.labelPrefix) }
         if let first = names.first, names.count > Self.mostLabels {
-            query.addError(first, "At most \(Self.mostLabels) pairs of metadata can be asked for at once.")
+            query.addError(first, "Must not be more than \(Self.mostLabels) pairs of metadata at once.")
         }
         for name in names.prefix(Self.mostLabels) {
             guard let value = query.string(name) else { continue }
             if value.utf8.count > JobLabel.longestValue {
-                query.addError(name, "No value of more than \(JobLabel.longestValue) bytes is found.")
+                query.addError(
+                    name, "Must be at most \(JobLabel.longestValue) bytes. Longer values cannot be searched.")
             }
             labels.insert(JobLabel(String(name.dropFirst(Self.labelPrefix.count)), value))
         }
@@ -34,7 +35,7 @@ extension FieldReader {
     func instant(_ field: String) -> Instant? {
         guard let text = string(field) else { return nil }
         guard let instant = WrittenTime(text)?.instant else {
-            addError(field, "This must be a time with its offset, such as 2026-11-21T10:15:00Z.")
+            addError(field, "Must be a time with an offset, such as 2026-11-21T10:15:00Z.")
             return nil
         }
         return instant

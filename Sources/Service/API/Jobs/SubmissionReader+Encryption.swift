@@ -9,17 +9,17 @@ extension SubmissionReader {
         // What is wrong with a URL was told where it was read.
         let ofURL = attachment.value("url")?.text.flatMap { try? AESGCMURL($0) }?.encryption
         if ofURL != nil, attachment.value("encryption") != nil {
-            attachment.addError("encryption", "An aesgcm URL has its key in itself: leave this out.")
+            attachment.addError("encryption", "Must be omitted, because an aesgcm URL contains its key.")
         }
         guard let reader = attachment.object("encryption", known: nil) else { return ofURL }
         guard reader.value("scheme") != nil else {
-            reader.addError("scheme", "Say by which scheme the source is encrypted: \(Self.schemes).")
+            reader.addError("scheme", "Required. Must be one of \(Self.schemes).")
             return nil
         }
         guard let scheme = reader.choice("scheme", EncryptionScheme.self) else { return nil }
         reader.refuseOthers(than: ["scheme"] + scheme.fields)
         let missing = scheme.fields.filter { $0 != "v" && reader.value($0) == nil }
-        for field in missing { reader.addError(field, "A source that is encrypted so has this beside its scheme.") }
+        for field in missing { reader.addError(field, "Required for this scheme.") }
         guard missing.isEmpty else { return nil }
         guard let key = scheme.key(reader) else { return nil }
         return MediaEncryption(scheme, key)
@@ -43,12 +43,12 @@ extension EncryptionScheme {
         switch self {
         case .matrix:
             let version = reader.string("v", bytes: 1...16)
-            if let version, version != "v2" { reader.addError("v", "Only files of version 'v2' are taken.") }
+            if let version, version != "v2" { reader.addError("v", "Must be 'v2'.") }
             let key = webKey(reader)
             let iv = reader.base64("iv", bytes: 16)
             let hashes = reader.object("hashes", known: nil)
             if let hashes, hashes.value("sha256") == nil {
-                hashes.addError("sha256", "A file has a SHA-256 of its ciphertext.")
+                hashes.addError("sha256", "Required: the SHA-256 of the ciphertext.")
             }
             let sha256 = hashes?.base64("sha256", bytes: ciphertextDigestBytes)
             guard version ?? "v2" == "v2", let key, let iv, let sha256 else { return nil }
@@ -58,7 +58,7 @@ extension EncryptionScheme {
             let key = MediaEncryption.Key(fragment: text)
             if key == nil {
                 reader.addError(
-                    "fragment", "This is the IV (12 or 16 bytes) and then the key (32 bytes), in hexadecimal.")
+                    "fragment", "Must be the IV (12 or 16 bytes) followed by the key (32 bytes), in hexadecimal.")
             }
             return key
         case .signal:
@@ -75,11 +75,11 @@ extension EncryptionScheme {
         guard let key = reader.object("key", known: nil) else { return nil }
         for (field, value) in [("kty", "oct"), ("alg", "A256CTR")]
         where key.value(field) != nil && key.string(field) != value {
-            key.addError(field, "This is '\(value)'.")
+            key.addError(field, "Must be '\(value)'.")
             return nil
         }
         guard key.value("k") != nil else {
-            key.addError("k", "A JSON Web Key has its key as 'k'.")
+            key.addError("k", "Required: the key in the JSON Web Key.")
             return nil
         }
         return key.base64("k", bytes: keyBytes)
@@ -91,7 +91,7 @@ extension FieldReader {
     fileprivate func base64(_ field: String, bytes: Int) -> Data? {
         guard let text = string(field) else { return nil }
         guard let data = Data(anyBase64: text), data.count == bytes else {
-            addError(field, "This is base64 of \(bytes) bytes.")
+            addError(field, "Must be \(bytes) bytes in base64.")
             return nil
         }
         return data

@@ -29,7 +29,7 @@ struct SubmissionReader {
     /// Options beside a body that has its own: nobody would look at them, and they would be lost unseen.
     func refuse(_ query: Query) {
         for (name, _) in query.parameters {
-            errors.add(name, "The query is for a raw body. Put this into the JSON that describes the job.")
+            errors.add(name, "Only allowed with a raw body. Move it into the JSON that describes the job.")
         }
     }
 
@@ -50,12 +50,12 @@ struct SubmissionReader {
         }
         if job.value("attachments") == nil || readers?.isEmpty == true && attachments.isEmpty {
             if errors.fields.allSatisfy({ !$0.pointer.hasPrefix("/attachments") }) {
-                job.addError("attachments", "A job has 1 to \(JobSubmission.maximumAttachments) attachments.")
+                job.addError("attachments", "Must be 1 to \(JobSubmission.maximumAttachments) attachments.")
             }
         } else if attachments.count > JobSubmission.maximumAttachments {
             job.addError(
                 "attachments",
-                "A job has 1 to \(JobSubmission.maximumAttachments) attachments, not \(attachments.count).")
+                "Must be 1 to \(JobSubmission.maximumAttachments) attachments, not \(attachments.count).")
         }
         return request(
             job, metadata: job.object("metadata", known: nil), callback: callback(job), attachments: attachments)
@@ -63,7 +63,7 @@ struct SubmissionReader {
 
     func callback(_ job: FieldReader) -> String? {
         guard let callback = job.object("callback", known: ["url"]) else { return nil }
-        if callback.value("url") == nil { callback.addError("url", "A callback needs the URL to call.") }
+        if callback.value("url") == nil { callback.addError("url", "Required: the URL to call.") }
         return callback.webhookURL("url", webhooks)
     }
 
@@ -83,11 +83,11 @@ struct SubmissionReader {
         switch ["url", "part", "upload"].filter({ reader.value($0) != nil }) {
         case ["url"]: break
         case ["part"]:
-            if !hasParts { reader.addError("part", "Only a multipart/form-data body has parts.") }
+            if !hasParts { reader.addError("part", "Only allowed in a multipart/form-data body.") }
             fallthrough
         case ["upload"]:
-            if !headers.isEmpty { reader.addError("headers", "Headers go along with a url only.") }
-        default: reader.addError("url", "An attachment has either a url, a part or an upload, exactly one of them.")
+            if !headers.isEmpty { reader.addError("headers", "Only allowed together with a url.") }
+        default: reader.addError("url", "An attachment must have exactly one of url, part, upload.")
         }
         return part.map { .part($0) } ?? upload.map { .upload($0) } ?? .url(url ?? "", headers: headers)
     }
@@ -96,7 +96,7 @@ struct SubmissionReader {
         guard let text = reader.string("upload", bytes: 1...64) else { return nil }
         guard let ownUpload else { return UploadID(rawValue: text) }
         if text != "self" {
-            reader.addError("upload", "A job that waits for an upload takes that alone: write 'self'.")
+            reader.addError("upload", "Must be 'self' in the job of an upload.")
         }
         return ownUpload
     }
@@ -120,13 +120,13 @@ struct SubmissionReader {
         var uploads: Set<UploadID> = []
         for (reader, attachment) in attachments {
             if !attachment.identifier.isEmpty, !identifiers.insert(attachment.identifier).inserted {
-                reader.addError("identifier", "Another attachment of the job has this identifier.")
+                reader.addError("identifier", "Must be unique. Another attachment of the job has this identifier.")
             }
             if case .part(let name) = attachment.source, !parts.insert(name).inserted {
-                reader.addError("part", "Another attachment of the job uses this part.")
+                reader.addError("part", "Must be unique. Another attachment of the job uses this part.")
             }
             if case .upload(let id) = attachment.source, !uploads.insert(id).inserted {
-                reader.addError("upload", "Another attachment of the job uses this upload.")
+                reader.addError("upload", "Must be unique. Another attachment of the job uses this upload.")
             }
         }
     }
@@ -209,7 +209,7 @@ struct SubmissionReader {
         if reader.names.count > SubmissionBounds.metadataPairs || bytes > SubmissionBounds.metadataBytes {
             errors.add(
                 reader.naming.container,
-                "Metadata has at most \(SubmissionBounds.metadataPairs) pairs and \(SubmissionBounds.metadataBytes) bytes."
+                "Must be at most \(SubmissionBounds.metadataPairs) pairs and \(SubmissionBounds.metadataBytes) bytes."
             )
         }
         return pairs
@@ -222,7 +222,8 @@ struct SubmissionReader {
         let frame = reader.integer("thumbnail_frame", in: 0...1_000_000)
         if time != nil, frame != nil {
             for name in ["thumbnail_time", "thumbnail_frame"] {
-                reader.addError(name, "Give a thumbnail_time, for a video, or a thumbnail_frame, for an animation.")
+                reader.addError(
+                    name, "Must be the only one of thumbnail_time (for a video), thumbnail_frame (for an animation).")
             }
         }
         return SubmissionRequest.Attachment(
@@ -239,13 +240,13 @@ struct SubmissionReader {
     private func rect(_ reader: FieldReader, _ field: String) -> UnitRect? {
         guard let values = reader.object(field, known: ["x", "y", "width", "height"]) else { return nil }
         let missing = ["x", "y", "width", "height"].filter { values.value($0) == nil }
-        for name in missing { values.addError(name, "A rectangle has x, y, width and height.") }
+        for name in missing { values.addError(name, "Required: a rectangle has x, y, width and height.") }
         guard let x = values.number("x", in: 0...1), let y = values.number("y", in: 0...1),
             let width = values.number("width", in: 0...1), let height = values.number("height", in: 0...1)
         else { return nil }
         let rect = UnitRect(x: x, y: y, width: width, height: height)
         guard rect.isValid else {
-            reader.addError(field, "The rectangle must not be empty, nor reach beyond 1 in either direction.")
+            reader.addError(field, "Must not be empty, nor extend beyond 1 in either direction.")
             return nil
         }
         return rect
@@ -263,7 +264,9 @@ struct SubmissionReader {
             case ["rect"]: return rect(choice, "rect").map { .rect($0) }
             case ["focal_point"]:
                 guard let point = choice.object("focal_point", known: ["x", "y"]) else { return nil }
-                for name in ["x", "y"] where point.value(name) == nil { point.addError(name, "A point has x and y.") }
+                for name in ["x", "y"] where point.value(name) == nil {
+                    point.addError(name, "Required: a point has x and y.")
+                }
                 guard let x = point.number("x", in: 0...1), let y = point.number("y", in: 0...1) else { return nil }
                 return .focalPoint(x: x, y: y)
             default: break
@@ -271,7 +274,7 @@ struct SubmissionReader {
         default: break
         }
         reader.addError(
-            "crop", "A crop is 'attention', 'centre', a rectangle (rect) or a point (focal_point), one of them.")
+            "crop", "Must be one of 'attention', 'centre', a rectangle (rect), a point (focal_point).")
         return nil
     }
 
@@ -291,14 +294,14 @@ struct SubmissionReader {
         let duration = reader.number("duration", in: SubmissionBounds.time)
         let end = reader.number("end", in: SubmissionBounds.time)
         if let duration, duration <= 0 {
-            reader.addError("duration", "This must be more than 0.")
+            reader.addError("duration", "Must be more than 0.")
             return nil
         }
         if reader.value("around") != nil {
             let excluded = ["start", "end"].filter { reader.value($0) != nil }
-            for name in excluded { reader.addError(name, "A trim around a time has a duration, and no start or end.") }
+            for name in excluded { reader.addError(name, "Must be omitted with 'around'. Use a duration.") }
             if thumbnailTime == nil {
-                reader.addError("around", "Give the thumbnail_time that the trim is to be around.")
+                reader.addError("around", "Only allowed together with a thumbnail_time.")
             }
             guard reader.choice("around", TrimCentre.self) != nil, excluded.isEmpty, thumbnailTime != nil else {
                 return nil
@@ -306,11 +309,11 @@ struct SubmissionReader {
             return TrimRequest(start: nil, duration: duration)
         }
         if reader.value("duration") != nil, reader.value("end") != nil {
-            reader.addError("end", "Give either a duration or an end.")
+            reader.addError("end", "Must be omitted if there is a duration.")
             return nil
         }
         if let end, end <= start {
-            reader.addError("end", "The end must lie behind the start.")
+            reader.addError("end", "Must be after the start.")
             return nil
         }
         return TrimRequest(start: start, duration: duration ?? end.map { $0 - start })

@@ -28,7 +28,7 @@ struct Submitting: Sendable {
             case .conflict:
                 throw Problem(
                     .unprocessableContent, "idempotency_conflict",
-                    "This Idempotency-Key came with another body before. Use a new key for new work.")
+                    "This Idempotency-Key was already used with a different body. Use a new key for a new request.")
             }
         }
     }
@@ -47,7 +47,7 @@ struct Submitting: Sendable {
     func idempotencyKey(of request: Request) throws(Problem) -> String? {
         guard let name = HTTPField.Name("Idempotency-Key"), let key = request.headers[name] else { return nil }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .invalid("Idempotency-Key", "This must have 1 to 255 visible ASCII characters.")
+            throw .invalid("Idempotency-Key", "Must be 1 to 255 visible ASCII characters.")
         }
         return key
     }
@@ -97,7 +97,7 @@ struct Submitting: Sendable {
         attachment: (SubmissionRequest.Attachment) -> AttachmentSubmission?
     ) throws(Problem) -> JobSubmission {
         guard let profile = service.profile(named: wording.profile) else {
-            throw Problem.invalid("profile", "There is no profile '\(wording.profile)' here. Name another.")
+            throw Problem.invalid("profile", "'\(wording.profile)' is not a profile.")
         }
         return JobSubmission(
             tenant: tenant, id: id, profile: profile, mode: wording.mode, priority: wording.priority,
@@ -119,7 +119,7 @@ struct Submitting: Sendable {
             if uploads[id] == nil {
                 errors.add(
                     "/attachments/\(index)/upload",
-                    "There is no upload '\(id.rawValue.prefix(64))'. Open one with POST /v1/uploads.")
+                    "'\(id.rawValue.prefix(64))' is not an upload. Open one with POST /v1/uploads.")
             }
         }
         try errors.check()
@@ -141,12 +141,15 @@ struct Submitting: Sendable {
         for (index, attachment) in attachments.enumerated() {
             guard case .part(let name) = attachment.source else { continue }
             if !parts.contains(name) {
-                errors.add("/attachments/\(index)/part", "The body has no part '\(name.prefix(64))'.")
+                errors.add(
+                    "/attachments/\(index)/part",
+                    "Must name a part of the body. The body has no part '\(name.prefix(64))'.")
             }
             unused.remove(name)
         }
         for name in unused.sorted() {
-            errors.add(String(name.prefix(64)), "No attachment uses this part of the body.")
+            errors.add(
+                String(name.prefix(64)), "Must be used by an attachment. No attachment names this part of the body.")
         }
     }
 

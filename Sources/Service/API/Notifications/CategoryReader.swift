@@ -48,10 +48,10 @@ public struct CategoryReader: Sendable {
     private func id(_ reader: FieldReader, known: String?) -> String {
         let id = reader.string("id")
         guard let known else {
-            if id?.isClientID != true { reader.addError("id", "A category's id has \(String.clientIDs).") }
+            if id?.isClientID != true { reader.addError("id", "Must be \(String.clientIDs).") }
             return id ?? ""
         }
-        if let id, id != known { reader.addError("id", "This is another id than the path's, '\(known)'.") }
+        if let id, id != known { reader.addError("id", "Must be '\(known)', as in the path.") }
         return known
     }
 
@@ -64,7 +64,7 @@ public struct CategoryReader: Sendable {
             guard !isName else { continue }
             reader.errors.add(
                 pointer,
-                "An intent's name has \(Self.span(CategoryLimits.name)) bytes, none of them a control character.")
+                "Must be \(Self.span(CategoryLimits.name)) bytes, without control characters.")
         }
         Self.check(intents.count, of: "intents", atMost: CategoryLimits.intents, reader)
         return intents.map(\.text)
@@ -79,9 +79,9 @@ public struct CategoryReader: Sendable {
         return readers.map { reader in
             let action = action(reader)
             if CategoryLimits.reservedActions.contains(action.id) {
-                reader.addError("id", "'\(action.id)' stands for what every notification has. Take another.")
+                reader.addError("id", "Must not be '\(action.id)', which is reserved.")
             } else if !action.id.isEmpty, !ids.insert(action.id).inserted {
-                reader.addError("id", "Another action of the category has this id.")
+                reader.addError("id", "Must be unique. Another action of the category has this id.")
             }
             return action
         }
@@ -104,7 +104,7 @@ public struct CategoryReader: Sendable {
         let system = icon.string("system", bytes: CategoryLimits.name)
         let template = icon.string("template", bytes: CategoryLimits.name)
         if (icon.value("system") == nil) == (icon.value("template") == nil) {
-            reader.addError("icon", "An icon has either a system or a template, exactly one of them.")
+            reader.addError("icon", "Must have exactly one of system, template.")
         }
         return system.map { .system($0) } ?? template.map { .template($0) }
     }
@@ -134,20 +134,21 @@ public struct CategoryReader: Sendable {
         switch kind {
         case .button:
             for name in ["sets", "minimum", "maximum", "value"] where reader.value(name) != nil {
-                reader.addError(name, "A button has a type, a title and what it does.")
+                reader.addError(name, "Must be omitted. A button has only type, title and does.")
             }
             return required(reader, "does", ButtonEffect.self).map { .button(title: title, does: $0) }
         case .slider:
             if reader.value("does") != nil {
-                reader.addError("does", "A slider has a type, a title, sets, a minimum, a maximum and a value.")
+                reader.addError(
+                    "does", "Must be omitted. A slider has only type, title, sets, minimum, maximum and value.")
             }
             let minimum = reader.number("minimum", in: 0...1) ?? 0
             let maximum = reader.number("maximum", in: 0...1) ?? 1
             let value = reader.number("value", in: 0...1) ?? maximum
             if minimum >= maximum {
-                reader.addError("maximum", "This must be more than the minimum.")
+                reader.addError("maximum", "Must be more than the minimum.")
             } else if !(minimum...maximum).contains(value) {
-                reader.addError("value", "This must lie between the minimum and the maximum.")
+                reader.addError("value", "Must be between the minimum and the maximum.")
             }
             return required(reader, "sets", SliderTarget.self).map {
                 .slider(title: title, sets: $0, minimum: minimum, maximum: maximum, value: value)
@@ -175,7 +176,7 @@ public struct CategoryReader: Sendable {
     }
 
     private func url(_ reader: FieldReader) -> String {
-        if reader.value("url") == nil { reader.addError("url", "This needs the URL to call.") }
+        if reader.value("url") == nil { reader.addError("url", "Required: the URL to call.") }
         return reader.webhookURL("url", webhooks) ?? ""
     }
 
@@ -183,7 +184,7 @@ public struct CategoryReader: Sendable {
 
     private func required(_ reader: FieldReader, _ field: String, bytes: ClosedRange<Int>) -> String {
         if reader.value(field) == nil {
-            reader.addError(field, "This must be there, with \(Self.span(bytes)) bytes.")
+            reader.addError(field, "Required. Must be \(Self.span(bytes)) bytes.")
         }
         return reader.string(field, bytes: bytes) ?? ""
     }
@@ -192,14 +193,15 @@ public struct CategoryReader: Sendable {
         _ reader: FieldReader, _ field: String, _ type: Choice.Type
     ) -> Choice? {
         if reader.value(field) == nil {
-            reader.addError(field, "This is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+            reader.addError(
+                field, "Required. Must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
         return reader.choice(field, type)
     }
 
     private static func check(_ count: Int, of field: String, atMost limit: Int, _ reader: FieldReader) {
         guard count > limit else { return }
-        reader.addError(field, "There may be \(limit) of these, not \(count).")
+        reader.addError(field, "Must be at most \(limit), not \(count).")
     }
 
     private static func span(_ range: ClosedRange<Int>) -> String { "\(range.lowerBound) to \(range.upperBound)" }

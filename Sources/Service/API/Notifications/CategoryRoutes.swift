@@ -26,7 +26,7 @@ struct CategoryRoutes: Sendable {
 
     private func id(_ context: ServiceContext) throws(Problem) -> String {
         let id = try context.parameter("id")
-        guard id.isClientID else { throw .invalid("id", "A category's id has \(String.clientIDs).") }
+        guard id.isClientID else { throw .invalid("id", "Must be \(String.clientIDs).") }
         return id
     }
 

@@ -53,7 +53,7 @@ public struct NotificationFiles: Sendable {
                 } else {
                     errors.add(
                         "/attachments/\(index)",
-                        "'\(file.identifier)' comes as a file: give it a 'part' here, and no other source.")
+                        "Must have a 'part' and no other source, because '\(file.identifier)' is given as a file.")
                 }
             } else {
                 let part = Self.partName(for: file.identifier, beside: listed)
@@ -64,7 +64,7 @@ public struct NotificationFiles: Sendable {
         }
         for (index, attachment) in listed.enumerated() {
             guard let part = attachment["part"]?.text, body.files[part] == nil else { continue }
-            errors.add("/attachments/\(index)/part", "There is no file for this. Give one for its identifier.")
+            errors.add("/attachments/\(index)/part", "Must have a file. Give one for the attachment's identifier.")
         }
         var members: [(key: String, value: JSONValue?)] = root.members.filter { $0.key != "attachments" }
         if !listed.isEmpty { members.append(("attachments", JSONValue(elements: listed))) }
@@ -74,7 +74,7 @@ public struct NotificationFiles: Sendable {
                 members.append(
                     ("trigger", try JSONDocument.read(Array(try JSON.encode(trigger)), .requestBody).root))
             } else {
-                errors.add("/trigger", "The time is given beside this, too. Leave one of them out.")
+                errors.add("/trigger", "Must be omitted, because the time is also given as an option.")
             }
         }
         try errors.check()
@@ -103,7 +103,7 @@ extension Service {
             guard files.description.count <= settings.intake.jsonBytes else {
                 throw Problem(
                     .contentTooLarge, "body_too_large",
-                    "The description has at most \(settings.intake.jsonBytes) bytes.")
+                    "The description is too large. It can have at most \(settings.intake.jsonBytes) bytes.")
             }
             let body = try files.body()
             return try await taking { received in
@@ -120,7 +120,7 @@ extension Service {
     /// Copies a file to where uploads are.
     private func received(_ submission: AttachmentSubmission) async throws(AttachmentError) -> ReceivedPart {
         guard case .file(let root, let path, let state) = submission.location else {
-            throw .invalidSource(reason: "it is no file")
+            throw .invalidSource(reason: "it is not a file")
         }
         let limit = settings.limits.clipBytes
         guard state.bytes <= limit else { throw .sourceTooLarge(bytes: state.bytes, limit: limit) }

@@ -74,14 +74,14 @@ struct NotificationReader {
             if value.isObject || (format == .expo && value.isArray) {
                 value.write(to: &payload)
             } else {
-                reader.addError("payload", "This must be \(format.form).")
+                reader.addError("payload", "Must be \(format.form).")
             }
         } else {
-            reader.addError("payload", "A notification has a payload: \(format.form).")
+            reader.addError("payload", "Required. Must be \(format.form).")
         }
         let pushType = reader.choice("push_type", PushType.self)
         if format != .apns, pushType != nil {
-            reader.addError("push_type", "A payload has a push type with 'format': 'apns' only.")
+            reader.addError("push_type", "Only allowed with 'format': 'apns'.")
         }
         let preparation = reader.choice("prepare", NotificationRequest.Preparation.self) ?? .now
         let (attachments, prepared, identifiers) = attachments(
@@ -89,13 +89,13 @@ struct NotificationReader {
         var lead = reader.number("lead", in: NotificationBounds.leads)
         switch preparation {
         case .now where reader.value("lead") != nil:
-            reader.addError("lead", "Media are prepared ahead of each firing with 'prepare': 'each' only.")
+            reader.addError("lead", "Only allowed with 'prepare': 'each'.")
         case .now: break
         case .each: lead = lead ?? NotificationBounds.defaultLead
         }
         let handover = reader.object("handover", known: ["url"])
         if let handover, handover.value("url") == nil {
-            handover.addError("url", "A handover needs the URL to call.")
+            handover.addError("url", "Required: the URL to call.")
         }
         let request = NotificationRequest(
             payload: String(decoding: payload, as: UTF8.self),
@@ -127,14 +127,15 @@ struct NotificationReader {
         if readers.count > JobSubmission.maximumAttachments {
             reader.addError(
                 "attachments",
-                "A notification has at most \(JobSubmission.maximumAttachments) attachments, not \(readers.count).")
+                "Must be at most \(JobSubmission.maximumAttachments) attachments, not \(readers.count).")
         }
         for attachment in readers {
             let identifier = attachment.string("identifier", bytes: 1...128) ?? ""
             if attachment.value("identifier") == nil {
-                attachment.addError("identifier", "An attachment of a notification has an identifier, for 'cid:'.")
+                attachment.addError("identifier", "Required. The payload refers to it as 'cid:IDENTIFIER'.")
             } else if identifiers.contains(identifier) {
-                attachment.addError("identifier", "Another attachment of the notification has this identifier.")
+                attachment.addError(
+                    "identifier", "Must be unique. Another attachment of the notification has this identifier.")
             }
             identifiers.append(identifier)
             guard attachment.value("attachment_id") != nil else {
@@ -143,14 +144,15 @@ struct NotificationReader {
                 } else if !takesParts {
                     attachment.addError(
                         attachment.value("part") == nil ? "upload" : "part",
-                        "With 'prepare': 'each' everything is fetched anew for each firing: give a url, or the attachment_id of what was prepared before."
+                        "Not allowed with 'prepare': 'each', which fetches sources again for each firing. Use a url, or the attachment_id of a prepared attachment."
                     )
                 }
                 attachments.append(submissions.attachment(attachment, source: source))
                 continue
             }
             for name in attachment.names where name != "identifier" && name != "attachment_id" {
-                attachment.addError(name, "What was prepared before has an identifier and an attachment_id alone.")
+                attachment.addError(
+                    name, "Must be omitted. An attachment with an attachment_id has only that and an identifier.")
             }
             if let id = attachment.string("attachment_id", bytes: 1...64) {
                 prepared[identifier] = AttachmentID(rawValue: id)

@@ -49,7 +49,7 @@ struct NotificationRoutes: Sendable {
     private func wellFormedID(_ context: ServiceContext) throws -> NotificationID {
         let id = try id(context)
         guard id.rawValue.isClientID else {
-            throw Problem.invalid("id", "A notification's id has \(String.clientIDs).")
+            throw Problem.invalid("id", "Must be \(String.clientIDs).")
         }
         return id
     }
@@ -135,7 +135,7 @@ struct NotificationRoutes: Sendable {
     private func listFirings(_ request: Request, of tenant: TenantID) async throws -> Response {
         let query = try ListParameters(request)
         guard let place = query.cursor.map({ Int64($0) }) ?? 0 else {
-            throw Problem.invalid("cursor", "This is no cursor. Take the 'next' of the page before.")
+            throw Problem.invalid("cursor", "Must be the 'next' of a previous page.")
         }
         let end = ContinuousClock.now + .seconds(Preferences(request).wait ?? 0)
         var firings: [FiringRecord]
@@ -167,7 +167,7 @@ struct NotificationRoutes: Sendable {
             record.id, of: record.tenant, idempotencyKey: key, hasHandover: hasHandover, by: service)
         guard let firing else {
             throw Problem(
-                .conflict, "notification_cancelled", "The notification was taken back. Put it again, then fire it.")
+                .conflict, "notification_cancelled", "The notification was cancelled. Create it again, then fire it.")
         }
         return .json(try await service.document(firing))
     }

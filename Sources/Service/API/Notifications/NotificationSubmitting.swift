@@ -23,7 +23,7 @@ struct NotificationSubmitting: Sendable {
             guard let description = body.description else {
                 throw Problem(
                     .unsupportedMediaType, "unsupported_media_type",
-                    "A notification is described as application/json, or in the part 'notification' of multipart/form-data."
+                    "The 'Content-Type' is not supported. Send the notification as application/json, or as the part 'notification' of multipart/form-data."
                 )
             }
             let named = id ?? key.map { Self.id(of: $0, tenant) }
@@ -47,7 +47,7 @@ struct NotificationSubmitting: Sendable {
             if isOfKey {
                 throw Problem(
                     .unprocessableContent, "idempotency_conflict",
-                    "This Idempotency-Key came with another body before. Use a new key for new work.")
+                    "This Idempotency-Key was already used with a different body. Use a new key for a new request.")
             }
         }
         return try await put(id, wording, body, digest: digest)
@@ -128,7 +128,7 @@ struct NotificationSubmitting: Sendable {
             let gap = try? trigger.shortestGap(accepted: now, in: service.timeZones), gap.inSeconds < 2 * lead
         else { return }
         let detail =
-            "The trigger is met every \(PlainValue.number(gap.inSeconds).text) s, and 'lead' may be at most half of that. Give a shorter one, or let it be met less often."
+            "The trigger fires every \(PlainValue.number(gap.inSeconds).text) s, and 'lead' can be at most half of that. Use a shorter lead, or a trigger that fires less often."
         throw Problem(
             .unprocessableContent, "lead_too_long", detail, errors: [Problem.Field(pointer: "/lead", detail: detail)])
     }
@@ -138,7 +138,7 @@ struct NotificationSubmitting: Sendable {
         for (identifier, id) in wording.prepared where try await service.records.attachment(id, of: tenant) == nil {
             errors.add(
                 "/attachments/\(wording.identifiers.firstIndex(of: identifier) ?? 0)/attachment_id",
-                "There is no attachment '\(id.rawValue.prefix(64))'. Prepare it first, or give a url or a part.")
+                "'\(id.rawValue.prefix(64))' is not an attachment. Prepare it first, or use a url or a part.")
         }
         try errors.check()
     }
@@ -199,7 +199,8 @@ struct NotificationSubmitting: Sendable {
                 return (again, false)
             }
             return (record, false)
-        case .conflict: throw AttachmentError.storeFailed(reason: "a job without an idempotency key has one")
+        case .conflict:
+            throw AttachmentError.storeFailed(reason: "a job without an idempotency key conflicts with another")
         }
     }
 

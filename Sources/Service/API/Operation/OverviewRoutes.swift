@@ -56,7 +56,7 @@ struct OverviewRoutes: Sendable {
         let cursor = ListParameters.cursor(fields)
         let limit = fields.integer("limit", in: 1...Self.retriedAtOnce) ?? Self.retriedAtOnce
         if fields.value("code") == nil {
-            fields.addError("code", "Name the code with which the jobs failed that are to be tried again.")
+            fields.addError("code", "Required: the error code of the jobs to retry.")
         }
         try errors.check()
         guard let code else { throw Problem.notFound }

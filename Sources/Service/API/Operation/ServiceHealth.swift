@@ -91,7 +91,7 @@ public final class ServiceHealth: Sendable {
         }
         if isDraining {
             report.checks["draining"] = HealthReport.Check(
-                ready: false, detail: "the service is about to end; send requests elsewhere")
+                ready: false, detail: "the service is shutting down; send requests to another node")
         }
         let passedOver = Set(checks.lazy.filter { !$0.isRequired }.map(\.name))
         report.ready = report.checks.allSatisfy { $0.value.ready || passedOver.contains($0.key) }

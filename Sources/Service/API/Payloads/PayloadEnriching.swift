@@ -71,7 +71,7 @@ struct PayloadEnriching: Sendable {
                 submission, service.settings.submissions(of: submission.tenant)
             ).newJob
         else {
-            throw AttachmentError.storeFailed(reason: "an id that was made anew is in use")
+            throw AttachmentError.storeFailed(reason: "a generated id is already in use")
         }
         let record = try await service.waitForEnd(of: accepted, within: end - .now)
         guard !record.state.isFinished else { return record }

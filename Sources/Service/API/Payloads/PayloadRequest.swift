@@ -58,19 +58,22 @@ extension PayloadRequest {
             if let choice = Choice(rawValue: text) {
                 value = choice
             } else {
-                errors.add(name, "This is one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
+                errors.add(name, "Must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")).")
             }
         }
         func seconds(_ name: String, _ text: String, in range: ClosedRange<Double>) -> Double? {
             if let value = Double(text), range.contains(value) { return value }
-            errors.add(name, "This is a number of seconds from \(range.lowerBound) to \(range.upperBound).")
+            errors.add(
+                name,
+                "Must be between \(PlainValue.number(range.lowerBound).text) and \(PlainValue.number(range.upperBound).text) seconds."
+            )
             return nil
         }
         for (name, text) in try Query(request).parameters {
             guard known.contains(name) else {
                 errors.add(
                     String(name.prefix(64)),
-                    "This call has no such parameter; it has \(known.dropLast().joined(separator: ", ")) and \(known.last ?? "")."
+                    "Unknown parameter. Must be one of \(known.joined(separator: ", "))."
                 )
                 continue
             }
@@ -82,7 +85,7 @@ extension PayloadRequest {
             case "expires_in": expiresIn = seconds(name, text, in: Self.lives)
             case "encrypt":
                 encrypt = RenditionScheme(rawValue: text)
-                if encrypt == nil { errors.add(name, "This is one of matrix, aesgcm.") }
+                if encrypt == nil { errors.add(name, "Must be one of matrix, aesgcm.") }
             default: choice(name, text, &delivery)
             }
         }
@@ -91,7 +94,7 @@ extension PayloadRequest {
             if let time = Int64(text), (0..<1 << 40).contains(time) {
                 expiresAt = Instant(milliseconds: time * 1000)
             } else {
-                errors.add("apns-expiration", "This is a time in seconds since 1970, or 0.")
+                errors.add("apns-expiration", "Must be a number of seconds since 1970, or 0.")
             }
         }
         try errors.check()
@@ -103,7 +106,7 @@ extension PayloadRequest {
         guard type?.filter({ $0 != " " }) == "application/json" else {
             throw Problem(
                 .unsupportedMediaType, "unsupported_media_type",
-                "This call takes the payload as 'Content-Type: application/json'.")
+                "Send the payload as 'Content-Type: application/json'.")
         }
     }
 }

@@ -64,7 +64,7 @@ extension Service {
         if let name {
             guard let profile = profile(named: name) else {
                 throw Problem.invalid(
-                    "profile", "There is no such profile. There are \(profiles.map(\.name).joined(separator: ", ")).")
+                    "profile", "Must be one of \(profiles.map(\.name).joined(separator: ", ")).")
             }
             return profile
         }

@@ -21,7 +21,7 @@ extension FieldReader {
         guard let name = string("profile") else { return nil }
         guard profiles.contains(name) else {
             addError(
-                "profile", "There is no profile '\(name.prefix(64))'; there are \(profiles.joined(separator: ", ")).")
+                "profile", "'\(name.prefix(64))' is not a profile. Must be one of \(profiles.joined(separator: ", ")).")
             return nil
         }
         return name

@@ -21,7 +21,7 @@ final class ValidationErrors {
     func check() throws(Problem) {
         if let refusal, fields == refusal.errors { throw refusal }
         guard fields.isEmpty else {
-            throw .invalid("The request can't be taken as it is; 'errors' says what would do.", fields)
+            throw .invalid("The request is invalid. See 'errors' for each problem.", fields)
         }
     }
 }
@@ -69,7 +69,7 @@ struct FieldReader {
         do {
             root = try JSONDocument.read(Array(body), .requestBody).root
         } catch {
-            throw Problem(.badRequest, "invalid_json", "The body can't be read as JSON: \(error).")
+            throw Problem(.badRequest, "invalid_json", "The body is not valid JSON: \(error).")
         }
         guard case .object = root else { throw .invalid("", "The body must be a JSON object, not \(root.kind).") }
         self.init(root.members, named: .pointer(""), known: known, errors)
@@ -82,7 +82,7 @@ struct FieldReader {
 
     private func refuseOthers(than known: [String], among names: [String]) {
         for name in names where !known.contains(name) {
-            addError(name, "There is no such field here; there are \(known.joined(separator: ", ")).")
+            addError(name, "Unknown field. Must be one of \(known.joined(separator: ", ")).")
         }
     }
 
@@ -104,7 +104,7 @@ struct FieldReader {
     }
 
     private func mismatch(_ field: String, _ wanted: String, _ value: JSONValue) {
-        addError(field, "This must be \(wanted), not \(value.kind).")
+        addError(field, "Must be \(wanted), not \(value.kind).")
     }
 
     /// - Parameter bytes: How long it may be, as UTF-8.
@@ -116,11 +116,11 @@ struct FieldReader {
         }
         guard bytes.contains(text.utf8.count) else {
             addError(
-                field, "This must have \(bytes.lowerBound) to \(bytes.upperBound) bytes, not \(text.utf8.count).")
+                field, "Must be \(bytes.lowerBound) to \(bytes.upperBound) bytes, not \(text.utf8.count).")
             return nil
         }
         guard text.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else {
-            addError(field, "This must not hold control characters.")
+            addError(field, "Must not contain control characters.")
             return nil
         }
         return text
@@ -133,7 +133,7 @@ struct FieldReader {
             return nil
         }
         guard range.contains(number) else {
-            addError(field, "This must lie between \(Self.text(range.lowerBound)) and \(Self.text(range.upperBound)).")
+            addError(field, "Must be between \(Self.text(range.lowerBound)) and \(Self.text(range.upperBound)).")
             return nil
         }
         return number
@@ -142,7 +142,7 @@ struct FieldReader {
     func integer(_ field: String, in range: ClosedRange<Int>) -> Int? {
         guard let number = number(field, in: Double(range.lowerBound)...Double(range.upperBound)) else { return nil }
         guard number == number.rounded() else {
-            addError(field, "This must be a whole number.")
+            addError(field, "Must be a whole number.")
             return nil
         }
         return Int(number)
@@ -186,7 +186,7 @@ struct FieldReader {
     private static func unknown<Choice: RawRepresentable<String> & CaseIterable>(
         _ text: String, _ type: Choice.Type
     ) -> String {
-        "There is no '\(text.prefix(64))'; there are \(Choice.allCases.map(\.rawValue).joined(separator: ", "))."
+        "Must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))."
     }
 
     /// An object within the object.
@@ -219,7 +219,7 @@ struct FieldReader {
         return value.elements.enumerated().compactMap { index, element in
             let pointer = "\(naming.name(field))/\(index)"
             guard let text = element.text else {
-                errors.add(pointer, "This must be a string, not \(element.kind).")
+                errors.add(pointer, "Must be a string, not \(element.kind).")
                 return nil
             }
             return (pointer, text)
@@ -230,14 +230,14 @@ struct FieldReader {
         _ value: JSONValue, named pointer: String, known: [String]?, _ errors: ValidationErrors
     ) -> FieldReader? {
         guard case .object = value else {
-            errors.add(pointer, "This must be an object, not \(value.kind).")
+            errors.add(pointer, "Must be an object, not \(value.kind).")
             return nil
         }
         return FieldReader(value.members, named: .pointer(pointer), known: known, errors)
     }
 
     private static func text(_ number: Double) -> String {
-        number == number.rounded() && abs(number) < 1e15 ? "\(Int64(number))" : "\(number)"
+        number == number.rounded() && abs(number) < 9.2e18 ? "\(Int64(number))" : "\(number)"
     }
 }
 

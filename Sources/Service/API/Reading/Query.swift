@@ -22,9 +22,9 @@ struct Query {
             guard let name = PercentCoding.decode(parts[0], plusIsSpace: true),
                 let value = PercentCoding.decode(parts.count > 1 ? parts[1] : "", plusIsSpace: true)
             else {
-                throw .invalid(String(parts[0].prefix(64)), "This is not percent-encoded UTF-8.")
+                throw .invalid(String(parts[0].prefix(64)), "Must be percent-encoded UTF-8.")
             }
-            guard names.insert(name).inserted else { throw .invalid(name, "This parameter comes twice.") }
+            guard names.insert(name).inserted else { throw .invalid(name, "Must be given only once.") }
             parameters.append((name, value))
         }
         self.parameters = parameters

@@ -15,7 +15,10 @@ extension HandlerClient {
             return try ResponseReader.answer(body)
         } catch {
             let problems = error.errors.map { "\($0.pointer): \($0.detail)" }.joined(separator: " ")
-            throw HandlerFailure("its answer can't be taken: \(problems.isEmpty ? error.detail : problems)")
+            throw HandlerFailure(
+                error.code == "invalid_json"
+                    ? "the answer is not valid JSON"
+                    : "the answer is invalid: \(problems.isEmpty ? error.detail : problems)")
         }
     }
 }

@@ -15,7 +15,7 @@ enum ResponseReader {
             body: body, known: ["id", "session", "action", "text", "data", "at"], errors)
         let action = reader.string("action", bytes: CategoryLimits.name)
         if action == nil, reader.value("action") == nil {
-            reader.addError("action", "This must be there: an action's id, 'default' or 'dismiss'.")
+            reader.addError("action", "Required. Must be an action's id, 'default' or 'dismiss'.")
         }
         let response = NotificationResponse(
             id: uuid(reader, "id"), session: uuid(reader, "session"), action: ResponseAction(action ?? ""),
@@ -28,7 +28,7 @@ enum ResponseReader {
         let text = reader.string(field)
         if let uuid = text.flatMap(UUID.init(uuidString:)) { return uuid.uuidString.lowercased() }
         // What is no string was told so.
-        if text != nil || reader.value(field) == nil { reader.addError(field, "This must be a UUID.") }
+        if text != nil || reader.value(field) == nil { reader.addError(field, "Must be a UUID.") }
         return ""
     }
 
@@ -37,7 +37,7 @@ enum ResponseReader {
         var bytes: [UInt8] = []
         value.write(to: &bytes)
         guard bytes.count <= ResponseLimits.data else {
-            reader.addError("data", "This may have \(ResponseLimits.data) bytes, not \(bytes.count).")
+            reader.addError("data", "Must be at most \(ResponseLimits.data) bytes, not \(bytes.count).")
             return nil
         }
         return String(decoding: bytes, as: UTF8.self)
@@ -46,7 +46,7 @@ enum ResponseReader {
     private static func instant(_ reader: FieldReader) -> Instant? {
         guard let text = reader.string("at") else { return nil }
         guard let instant = Instant(text) else {
-            reader.addError("at", "This must be a time in UTC such as 2026-11-22T10:15:00.120Z.")
+            reader.addError("at", "Must be a time in UTC, such as 2026-11-22T10:15:00.120Z.")
             return nil
         }
         return instant
@@ -61,7 +61,7 @@ enum ResponseReader {
         let then = reader.choice("then", ResponseOption.self)
         if reader.value("then") == nil {
             reader.addError(
-                "then", "This is one of \(ResponseOption.allCases.map(\.rawValue).joined(separator: ", ")).")
+                "then", "Must be one of \(ResponseOption.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
         let actions = reader.value("actions") == nil ? nil : Self.actions(reader)
         let view = reader.object(
@@ -95,18 +95,18 @@ extension FieldReader {
     fileprivate func prose(_ field: String, characters limit: Int) -> String? {
         guard let value = value(field) else { return nil }
         guard let text = value.text else {
-            addError(field, "This must be a string.")
+            addError(field, "Must be a string.")
             return nil
         }
         guard text.count <= limit else {
-            addError(field, "This may have \(limit) characters, not \(text.count).")
+            addError(field, "Must be at most \(limit) characters, not \(text.count).")
             return nil
         }
         let isShown = text.unicodeScalars.allSatisfy {
             "\n\r\t".unicodeScalars.contains($0) || $0.properties.generalCategory != .control
         }
         guard isShown else {
-            addError(field, "This must not hold control characters but tabs and line ends.")
+            addError(field, "Must not contain control characters, except tabs and line breaks.")
             return nil
         }
         return text

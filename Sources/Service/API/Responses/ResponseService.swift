@@ -41,7 +41,7 @@ final class ResponseService: Sendable {
         if let wait = rates.admit(response, by: ticket.id, rate: rate, among: records.nodes) {
             throw Problem(
                 .tooManyRequests, "rate_limited",
-                "More responses came than one session or one notification takes. Come back after what 'Retry-After' says.",
+                "Too many responses came from this session or for this notification. Wait for the seconds in 'Retry-After'.",
                 headers: [.retryAfter: "\(Int(wait.inSeconds.rounded(.up)))"])
         }
         return try await inTurn(Place(ticket: ticket.id, session: response.session)) {

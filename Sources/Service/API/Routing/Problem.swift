@@ -48,32 +48,33 @@ extension Problem {
     /// Malformed, unknown, expired and revoked credentials all get this.
     static let unauthorized = Problem(
         .unauthorized, "unauthorized",
-        "This needs an API key or a grant that is good now, as 'Authorization: Bearer …'.",
+        "Send a valid API key or grant as 'Authorization: Bearer …'.",
         headers: [.wwwAuthenticate: "Bearer"])
 
     /// - Parameter roles: Those of which one would do.
     static func forbidden(_ roles: [AccessRole]) -> Problem {
         let names = roles.map { "'\($0.rawValue)'" }.joined(separator: " or ")
-        return Problem(.forbidden, "forbidden", "This key lacks the role \(names). Use one that has it.")
+        return Problem(.forbidden, "forbidden", "This key lacks the role \(names). Use a key that has it.")
     }
 
     /// Where no key is needed, a web page still needs one.
     static let noWebPage = Problem(
         .forbidden, "forbidden",
-        "Without a key this answers programs, not other sites' pages, and only where Host is localhost, a loopback address or that of public_url. Ask for one of those, or send an API key."
+        "Without an API key, pages of other sites are rejected, and Host must be localhost, a loopback address or the host of public_url. Use one of these hosts, or send an API key."
     )
 
     /// New work, once the service is about to end.
     static let draining = Problem(
-        .serviceUnavailable, "draining", "The service is about to end. Send the request again, elsewhere or later.",
+        .serviceUnavailable, "draining",
+        "The service is shutting down. Send the request to another node, or again later.",
         headers: [.retryAfter: "5"])
 
     /// Asked of a node that takes no requests.
     static let onlyWorks = Problem(
-        .notFound, "not_found", "This node only works. Ask one that takes requests (role: api or all).")
+        .notFound, "not_found", "This node only processes jobs. Use a node that accepts requests (role: api or all).")
 
     static let notFound = Problem(
-        .notFound, "not_found", "There is nothing here for this key. Check the id; what was deleted or expired is gone."
+        .notFound, "not_found", "Not found. Check the id; it may have been deleted or have expired."
     )
 
     static func invalid(_ detail: String, _ errors: [Field] = []) -> Problem {
@@ -82,7 +83,7 @@ extension Problem {
 
     static func invalid(_ pointer: String, _ detail: String) -> Problem {
         invalid(
-            "The request can't be taken as it is; 'errors' says what would do.",
+            "The request is invalid. See 'errors' for each problem.",
             [Field(pointer: pointer, detail: detail)])
     }
 
@@ -152,15 +153,16 @@ extension Problem {
         case let error as AttachmentError: self = Problem(error)
         case let fault as ConnectionFault: self = Problem(fault)
         case let error as HTTPError where error.status == .contentTooLarge:
-            self = Problem(.contentTooLarge, "body_too_large", "The body is larger than this call takes.")
+            self = Problem(.contentTooLarge, "body_too_large", "The body is larger than this call allows.")
         case let error as HTTPError where error.status == .notFound:
-            self = Problem(.notFound, "not_found", "There is no such path. /docs lists what there is.")
+            self = Problem(.notFound, "not_found", "No such path. See /docs.")
         case let error as HTTPError where error.status.kind == .clientError:
-            self = Problem(error.status, "invalid_request", error.body ?? "The request can't be read.")
+            self = Problem(error.status, "invalid_request", error.body ?? "The request is malformed.")
         default:
             self = Problem(
                 .internalServerError, "internal_error",
-                "Something went wrong here, and was logged. Try again; the request id helps whoever looks for it.")
+                "An internal error occurred and was logged. Try again. If it persists, give the request id to the operator."
+            )
         }
     }
 }

@@ -39,7 +39,8 @@ struct RouteTable {
             for method in known where !endpoints.contains(where: { $0.method == method }) {
                 router.on(RouterPath(path), method: method) { _, _ -> Response in
                     throw Problem(
-                        .methodNotAllowed, "method_not_allowed", "This path takes \(allowed).",
+                        .methodNotAllowed, "method_not_allowed",
+                        "Method not allowed here. Use \(allowed.replacing(", ", with: " or ")).",
                         headers: [.allow: allowed])
                 }
             }

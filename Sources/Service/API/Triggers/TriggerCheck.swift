@@ -42,10 +42,10 @@ package struct TriggerCheck: Sendable {
                 reader.addError("after", WrittenTime.advice)
             }
         }
-        if reader.value("trigger") == nil { reader.addError("trigger", "Give the trigger that is to be checked.") }
+        if reader.value("trigger") == nil { reader.addError("trigger", "Required: the trigger to check.") }
         let reading = TriggerReader(zones: zones, now: after).trigger("trigger", of: reader)
         try errors.check()
-        guard let reading else { throw Problem.invalid("/trigger", "Give the trigger that is to be checked.") }
+        guard let reading else { throw Problem.invalid("/trigger", "Required: the trigger to check.") }
         do throws(TriggerError) {
             try self.init(reading, after: after, count: count, in: zones)
         } catch {
@@ -64,7 +64,7 @@ package struct TriggerCheck: Sendable {
             let reading = TriggerReader(zones: zones, now: after).trigger(
                 try FieldReader(body: json.utf8, known: nil, errors))
             try errors.check()
-            guard let reading else { throw Problem.invalid("There is no trigger.") }
+            guard let reading else { throw Problem.invalid("The trigger must not be null.") }
             try self.init(reading, after: after, count: count, in: zones)
         } catch let error as TriggerError {
             throw Refusal(reasons: [error.message])

@@ -39,7 +39,7 @@ struct TriggerReader {
         let errors = object.errors.fields.count
         guard object.value("type") != nil else {
             object.addError(
-                "type", "Say what kind of trigger it is: \(list(Trigger.Kind.allCases.map(\.rawValue))).")
+                "type", "Required. Must be one of \(list(Trigger.Kind.allCases.map(\.rawValue))).")
             return nil
         }
         if let text = object.value("type")?.text, Trigger.unsupportedKinds.contains(text) {
@@ -68,7 +68,8 @@ struct TriggerReader {
             let seconds = object.number("seconds", in: Trigger.intervals)
         else { return nil }
         if repeats, seconds < Trigger.shortestRepetition {
-            object.addError("seconds", "One that repeats takes \(Int(Trigger.shortestRepetition)) seconds or more.")
+            object.addError(
+                "seconds", "Must be at least \(Int(Trigger.shortestRepetition)) seconds if the trigger repeats.")
         }
         return .interval(seconds: seconds, repeats: repeats)
     }
@@ -84,7 +85,7 @@ struct TriggerReader {
             return nil
         }
         if at.offset == nil, object.value("time_zone") == nil {
-            object.addError("time_zone", "Say in which time zone 'at' is meant, or give it an offset.")
+            object.addError("time_zone", "Required, because 'at' has no offset.")
         }
         return .date(at: at, timeZone: timeZone)
     }
@@ -93,7 +94,7 @@ struct TriggerReader {
         let repeats = object.bool("repeats") ?? false
         let isZoned = require("time_zone", "the time zone, such as Europe/Berlin", object)
         let timeZone = object.string("time_zone", bytes: 1...128)
-        guard require("components", "what date and time must have, such as {\"hour\": 8}", object),
+        guard require("components", "the parts of date and time to match, such as {\"hour\": 8}", object),
             let reader = object.object("components", known: Self.components)
         else { return nil }
         var components = CalendarComponents()
@@ -102,7 +103,7 @@ struct TriggerReader {
         }
         components.weekday = weekdays(reader)
         if components.isEmpty, Self.components.allSatisfy({ reader.value($0) == nil }) {
-            object.addError("components", "Give one at least: \(list(Self.components)).")
+            object.addError("components", "Must have at least one of \(list(Self.components)).")
         }
         guard isZoned, let timeZone else { return nil }
         return .calendar(timeZone: timeZone, components: components, repeats: repeats)
@@ -112,14 +113,18 @@ struct TriggerReader {
 
     private static func weekdays(_ reader: FieldReader) -> CalendarComponents.Weekdays? {
         if reader.value("weekday")?.text != nil { return reader.choice("weekday", Weekday.self).map { .one($0) } }
-        guard let texts = reader.strings("weekday") else { return nil }
-        if texts.isEmpty { reader.addError("weekday", "Name a weekday, or leave it out.") }
+        guard let value = reader.value("weekday") else { return nil }
+        guard case .array = value, let texts = reader.strings("weekday") else {
+            reader.addError("weekday", "Must be a weekday such as \"monday\", or an array of weekdays.")
+            return nil
+        }
+        if texts.isEmpty { reader.addError("weekday", "Must name at least one weekday. Omit the field for any day.") }
         var weekdays: [Weekday] = []
         for (pointer, text) in texts {
             guard let weekday = Weekday(rawValue: text) else {
                 reader.errors.add(
                     pointer,
-                    "There is no '\(text.prefix(64))'; there are \(list(Weekday.allCases.map(\.rawValue))).")
+                    "'\(text.prefix(64))' is not a weekday. Must be one of \(list(Weekday.allCases.map(\.rawValue))).")
                 continue
             }
             weekdays.append(weekday)
@@ -129,7 +134,7 @@ struct TriggerReader {
 
     private static func require(_ field: String, _ what: String, _ object: FieldReader) -> Bool {
         if object.value(field) != nil { return true }
-        object.addError(field, "Give \(what).")
+        object.addError(field, "Required: \(what).")
         return false
     }
 
@@ -139,5 +144,5 @@ struct TriggerReader {
 extension WrittenTime {
     /// For whoever wrote another.
     static let advice =
-        "Write a time that exists as RFC 3339 has it, such as 2026-12-24T18:00:00+01:00, of the years \(years.lowerBound) to \(years.upperBound)."
+        "Must be an existing time as in RFC 3339, such as 2026-12-24T18:00:00+01:00, in the years \(years.lowerBound) to \(years.upperBound)."
 }

@@ -10,7 +10,7 @@ enum AESGCMCipher: MediaCipher {
         _ ciphertext: borrowing Ciphertext, with key: MediaEncryption.Key, to plaintext: inout MemoryFile
     ) throws(AttachmentError) {
         guard ciphertext.bytes >= tagBytes else {
-            throw .decryptionFailed(reason: "it ends before its tag, which are its last \(tagBytes) bytes")
+            throw .decryptionFailed(reason: "it is shorter than its tag of \(tagBytes) bytes")
         }
         let opened: Data
         do {
@@ -24,7 +24,7 @@ enum AESGCMCipher: MediaCipher {
         } catch let error as AttachmentError {
             throw error
         } catch {
-            throw .decryptionFailed(reason: "its tag isn't that of its bytes under this key and IV")
+            throw .decryptionFailed(reason: "its tag doesn't match its bytes, key and IV")
         }
         try plaintext.write(opened)
     }

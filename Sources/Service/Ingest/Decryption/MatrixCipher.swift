@@ -14,7 +14,7 @@ enum MatrixCipher: MediaCipher {
         var hash = SHA256()
         for range in Ciphertext.pieces(of: 0..<ciphertext.bytes) { hash.update(data: try ciphertext.read(range)) }
         guard let expected = key.sha256, hash.finalize() == expected else {
-            throw .decryptionFailed(reason: "its bytes don't have the hash 'sha256' that came with its key")
+            throw .decryptionFailed(reason: "its bytes don't match the hash 'sha256' that came with its key")
         }
         for range in Ciphertext.pieces(of: 0..<ciphertext.bytes) {
             try plaintext.write(try crypt(try ciphertext.read(range), at: range.lowerBound, with: key))

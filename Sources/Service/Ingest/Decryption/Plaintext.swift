@@ -21,7 +21,7 @@ extension EncryptionScheme {
         do { bytes = try Files.size(of: plaintext) } catch { throw AttachmentError(error) }
         guard bytes <= Self.maximumBytes else { throw .sourceTooLarge(bytes: bytes, limit: Self.maximumBytes) }
         guard let key = try cipher.encrypt(Ciphertext(file: plaintext, bytes: bytes), to: output) else {
-            throw .invalidSource(reason: "nothing is encrypted by the scheme '\(rawValue)'")
+            throw .invalidSource(reason: "the encryption scheme '\(rawValue)' is unknown")
         }
         return MediaEncryption(self, key)
     }
@@ -38,7 +38,7 @@ extension MediaEncryption {
         _ source: borrowing Descriptor
     ) async throws(AttachmentError) -> Plaintext {
         guard let key else {
-            throw .decryptionFailed(reason: "its key was forgotten when its job had come to an end")
+            throw .decryptionFailed(reason: "its key was deleted when its job ended")
         }
         let number: Int32
         do { number = try source.duplicate().release() } catch { throw AttachmentError(error) }

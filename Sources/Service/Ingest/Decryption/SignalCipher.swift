@@ -15,7 +15,7 @@ enum SignalCipher: MediaCipher {
     ) throws(AttachmentError) {
         let body = blockBytes..<max(blockBytes, ciphertext.bytes - macBytes)
         guard !body.isEmpty, body.count % Int(blockBytes) == 0 else {
-            throw .decryptionFailed(reason: "it has no length that an IV, whole blocks and an HMAC have")
+            throw .decryptionFailed(reason: "its length does not fit an IV, whole blocks and an HMAC")
         }
         var digest = SHA256()
         var code = HMAC<SHA256>(key: SymmetricKey(data: key.key.suffix(32)))
@@ -27,10 +27,10 @@ enum SignalCipher: MediaCipher {
         let mac = try ciphertext.read(body.upperBound..<ciphertext.bytes)
         digest.update(data: mac)
         guard let expected = key.sha256, digest.finalize() == expected else {
-            throw .decryptionFailed(reason: "its bytes don't have the digest that came with its key")
+            throw .decryptionFailed(reason: "its bytes don't match the digest that came with its key")
         }
         guard code.finalize() == Data(mac) else {
-            throw .decryptionFailed(reason: "its HMAC isn't that of its bytes under this key")
+            throw .decryptionFailed(reason: "its HMAC doesn't match its bytes and key")
         }
         var before = try ciphertext.read(0..<blockBytes)
         var last = Data()
@@ -42,12 +42,12 @@ enum SignalCipher: MediaCipher {
         }
         let padding = last.last ?? 0
         guard (1...UInt8(blockBytes)).contains(padding), last.suffix(Int(padding)).allSatisfy({ $0 == padding }) else {
-            throw .decryptionFailed(reason: "what is encrypted has no padding")
+            throw .decryptionFailed(reason: "the decrypted data has no padding")
         }
         let size = key.size ?? 0
         guard size <= plaintext.bytes - Int64(padding) else {
             throw .decryptionFailed(
-                reason: "it holds \(plaintext.bytes - Int64(padding)) bytes, not the \(size) that its 'size' says")
+                reason: "it has \(plaintext.bytes - Int64(padding)) bytes, not the \(size) in 'size'")
         }
         try plaintext.cut(to: size)
     }

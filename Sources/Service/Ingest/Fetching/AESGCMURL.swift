@@ -19,7 +19,7 @@ public struct AESGCMURL: Hashable, Sendable {
         guard let hash = text.firstIndex(of: "#"), let key = MediaEncryption.Key(fragment: text[hash...].dropFirst())
         else {
             throw .invalidSource(
-                reason: "an aesgcm URL ends in '#', the IV (12 or 16 bytes) and the key (32 bytes), in hexadecimal")
+                reason: "an aesgcm URL must end in '#', the IV (12 or 16 bytes) and the key (32 bytes), in hexadecimal")
         }
         url = try FetchURL("https" + text[colon..<hash]).text
         encryption = MediaEncryption(.aesgcm, key)

@@ -29,7 +29,7 @@ public struct FetchAllowance: Hashable, Sendable {
             let rest = text[text.index(after: close)...]
             guard rest.isEmpty || rest.hasPrefix(":") else {
                 throw FetchAllowanceProblem(
-                    value: text, remedy: "after the bracket comes nothing or a colon and a port")
+                    value: text, remedy: "only a colon and a port may follow the bracket")
             }
             portText = rest.isEmpty ? nil : rest.dropFirst()
         } else if colons == 1, let colon = text.firstIndex(of: ":") {
@@ -41,7 +41,7 @@ public struct FetchAllowance: Hashable, Sendable {
         }
         if let portText {
             guard let port = FetchURL.portNumber(portText) else {
-                throw FetchAllowanceProblem(value: text, remedy: "a port is a number from 1 to 65535")
+                throw FetchAllowanceProblem(value: text, remedy: "the port must be a number from 1 to 65535")
             }
             self.port = port
         } else {
@@ -59,19 +59,19 @@ public struct FetchAllowance: Hashable, Sendable {
             else {
                 throw FetchAllowanceProblem(
                     value: entry,
-                    remedy: "a block is written as 10.20.0.0/16 or fd00::/8, with a port as [fd00::/8]:8080"
+                    remedy: "a block must be like 10.20.0.0/16 or fd00::/8, with a port like [fd00::/8]:8080"
                 )
             }
             // A block whose address has more bits than its prefix: the one around it was probably meant.
             let first = address.bits & ~(prefix == 0 ? .max : (1 << UInt128(address.width - prefix)) - 1)
             let suggestion: IPAddress = address.width == 32 ? .v4(UInt32(first)) : .v6(first)
             throw FetchAllowanceProblem(
-                value: entry, remedy: "the address has bits beyond the prefix; the block is \(suggestion)/\(prefix)")
+                value: entry, remedy: "the address has bits beyond the prefix; use \(suggestion)/\(prefix)")
         }
         let last = text.split(separator: ".").last ?? ""
         guard let name = FetchURL.canonicalName(text), !last.utf8.allSatisfy(\.isDigit), !last.hasPrefix("0x") else {
             throw FetchAllowanceProblem(
-                value: entry, remedy: "it is a host name, an address or a block, without scheme, path or wildcard")
+                value: entry, remedy: "must be a host name, an address or a block, without scheme, path or wildcard")
         }
         return .host(name)
     }

@@ -8,7 +8,7 @@ import NIOSSL
 
 /// Turns what the HTTP client throws into what a sender can use.
 public enum FetchFailure {
-    /// What went wrong, as a clause about the other side: `it refuses connections`.
+    /// What went wrong, as a clause about the other side: `the connection was refused`.
     public static func reason(_ error: any Error) -> String {
         switch describe(error) {
         case .fetchFailed(let reason, _): reason
@@ -22,13 +22,13 @@ public enum FetchFailure {
         case is CancellationError: failed("the fetch was cancelled")
         case let error as HTTPClientError: describe(error)
         case let error as IOError: describe(error)
-        case is NIOConnectionError: failed("it doesn't take connections")
-        case HTTPParserError.invalidEOFState: failed("it closed the connection before the end of the file")
-        case is HTTPParserError: failed("its answer breaks the rules of HTTP")
+        case is NIOConnectionError: failed("no connection could be made")
+        case HTTPParserError.invalidEOFState: failed("the connection was closed before the end of the file")
+        case is HTTPParserError: failed("the answer is not valid HTTP")
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-            failed("no secure connection can be made, or its certificate is not valid for it")
+            failed("the TLS connection failed, or the certificate is not valid for the host")
         case is ChannelError: failed("the connection broke")
-        default: failed("the connection or its answer broke")
+        default: failed("the connection failed")
         }
     }
 
@@ -47,20 +47,20 @@ public enum FetchFailure {
 
     private static func describe(_ error: HTTPClientError) -> AttachmentError {
         switch error {
-        case .connectTimeout, .getConnectionFromPoolTimeout: failed("it doesn't take connections in time")
-        case .tlsHandshakeTimeout: failed("no secure connection can be made in time")
-        case .remoteConnectionClosed, .uncleanShutdown: failed("it closed the connection before the end of the file")
-        case .deadlineExceeded, .readTimeout: failed("it doesn't answer in time")
+        case .connectTimeout, .getConnectionFromPoolTimeout: failed("connecting took too long")
+        case .tlsHandshakeTimeout: failed("the TLS handshake took too long")
+        case .remoteConnectionClosed, .uncleanShutdown: failed("the connection was closed before the end of the file")
+        case .deadlineExceeded, .readTimeout: failed("the answer took too long")
         case .cancelled: failed("the fetch was cancelled")
-        default: failed("its answer breaks the rules of HTTP")
+        default: failed("the answer is not valid HTTP")
         }
     }
 
     private static func describe(_ error: IOError) -> AttachmentError {
         switch error.errnoCode {
-        case ECONNREFUSED: failed("it refuses connections")
-        case EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT: failed("there is no way to its host")
-        case ECONNRESET, EPIPE: failed("it closed the connection before the end of the file")
+        case ECONNREFUSED: failed("the connection was refused")
+        case EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT: failed("the host is unreachable")
+        case ECONNRESET, EPIPE: failed("the connection was closed before the end of the file")
         default: failed("the connection broke")
         }
     }

@@ -38,7 +38,7 @@ public struct FetchGuard: Sendable {
         guard
             !isLocal || permits(.v4(0x7F00_0001), host: url.hostText, port: url.port)
                 || permits(.v6(1), host: url.hostText, port: url.port)
-        else { throw .blockedAddress(host: url.hostText, address: "the loopback") }
+        else { throw .blockedAddress(host: url.hostText, address: "loopback") }
     }
 
     /// Refuses a host unless every address that it resolved to may be contacted.
@@ -46,7 +46,7 @@ public struct FetchGuard: Sendable {
     /// - Throws: `blocked_address`, naming the first that may not; `fetch_failed` where there is none at all.
     public func check(_ addresses: [IPAddress], for url: FetchURL) throws(AttachmentError) {
         guard !addresses.isEmpty else {
-            throw .fetchFailed(reason: "its host has no address", status: nil)
+            throw .fetchFailed(reason: "the host name has no address", status: nil)
         }
         for address in addresses where !permits(address, host: url.hostText, port: url.port) {
             let isOnlyPort = SpecialAddresses.isPublic(address)

@@ -25,18 +25,18 @@ public struct FetchHeaders: Sendable {
                 && name.utf8.allSatisfy {
                     $0.isDigit || ($0 | 0x20).isLowercaseLetter || "!#$%&'*+-.^_`|~".utf8.contains($0)
                 }
-            guard isToken else { throw .invalidSource(reason: "'\(name)' is no name of a header") }
+            guard isToken else { throw .invalidSource(reason: "'\(name)' is not a valid header name") }
             guard !Self.reserved.contains(name.lowercased()) else {
-                throw .invalidSource(reason: "the header '\(name)' can't be set")
+                throw .invalidSource(reason: "the header '\(name)' is not allowed")
             }
             guard value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 < 0x7F) }) else {
-                throw .invalidSource(reason: "the header '\(name)' holds a control character or letters beyond ASCII")
+                throw .invalidSource(reason: "the header '\(name)' contains a control or non-ASCII character")
             }
             bytes += name.utf8.count + value.utf8.count
             self.headers.append((name, value))
         }
         guard bytes <= Self.maximumBytes else {
-            throw .invalidSource(reason: "its headers have more than \(Self.maximumBytes) bytes")
+            throw .invalidSource(reason: "the headers have more than \(Self.maximumBytes) bytes")
         }
     }
 

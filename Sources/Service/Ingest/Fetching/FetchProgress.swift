@@ -78,7 +78,7 @@ final class FetchProgress: Sendable {
             guard isReading else { continue }
             if meter.isTooSlow(bytes: bytes, after: now - start - paused) {
                 return .fetchFailed(
-                    reason: "it sends fewer than \(limits.minimumRate) bytes a second", status: nil)
+                    reason: "less than \(limits.minimumRate) bytes per second arrived", status: nil)
             }
         }
     }

@@ -72,13 +72,13 @@ package struct GuardedClient: Sendable {
         // not apply and the client would resolve the name by itself.
         guard let parsed = URL(string: url.text), parsed.host?.trimmingBrackets == url.hostText,
             UInt16(exactly: parsed.port ?? (url.isSecure ? 443 : 80)) == url.port
-        else { throw AttachmentError.invalidSource(reason: "the URL can't be read in one way only") }
+        else { throw AttachmentError.invalidSource(reason: "the URL is ambiguous") }
 
         var request = HTTPClientRequest(url: url.text)
         prepare(&request)
         request.headers.replaceOrAdd(name: "User-Agent", value: userAgent)
         let prepared = request
-        var failure: any Error = AttachmentError.fetchFailed(reason: "its host has no address", status: nil)
+        var failure: any Error = AttachmentError.fetchFailed(reason: "the host name has no address", status: nil)
         for address in addresses.prefix(Self.maximumAddresses) {
             do {
                 return try await withClient(for: url, at: address, connect: connect) { client in

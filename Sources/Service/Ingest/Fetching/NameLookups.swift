@@ -54,7 +54,7 @@ actor NameLookups {
             group.addTask {
                 try await Task.sleep(for: limit)
                 throw AttachmentError.fetchFailed(
-                    reason: "the name of its host can't be resolved at the moment", status: nil)
+                    reason: "the host name can't be resolved at the moment", status: nil)
             }
             defer { group.cancelAll() }
             return try await group.next() ?? []

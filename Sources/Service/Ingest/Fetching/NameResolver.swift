@@ -37,7 +37,7 @@ enum NameResolver {
         guard status == 0 else {
             throw .fetchFailed(
                 reason: status == EAI_AGAIN
-                    ? "the name of its host can't be resolved at the moment" : "the name of its host has no address",
+                    ? "the host name can't be resolved at the moment" : "the host name has no address",
                 status: nil)
         }
         defer { unsafe freeaddrinfo(list) }

@@ -16,7 +16,8 @@ public struct TracedOrigins: Sendable {
     public static func origin(_ text: String) throws(AttachmentError) -> String {
         let url = try FetchURL(text)
         guard url.target == "/", !text.contains("#") else {
-            throw .invalidSource(reason: "an origin is a scheme, a host and a port where it isn't the scheme's own")
+            throw .invalidSource(
+                reason: "an origin must be a scheme, a host and, unless it is the scheme's default, a port")
         }
         return url.origin
     }

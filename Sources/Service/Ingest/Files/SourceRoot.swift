@@ -18,7 +18,7 @@ public struct SourceRoot: ~Copyable, Sendable {
         guard let given = CPath(path), let canonical = Self.canonical(given) else {
             throw .invalidSource(reason: "there is no directory '\(path.displayPath)'")
         }
-        guard let cPath = CPath(canonical) else { throw .invalidSource(reason: "its path holds a NUL") }
+        guard let cPath = CPath(canonical) else { throw .invalidSource(reason: "its path contains a NUL") }
         let number = unsafe cPath.withPointer { unsafe Glibc.open($0, csandbox_path_only | O_DIRECTORY | O_CLOEXEC) }
         guard number >= 0 else {
             throw Self.refusal(SystemError("open '\(path.displayPath)'"))
@@ -37,7 +37,7 @@ public struct SourceRoot: ~Copyable, Sendable {
         let file = try openBeneath(relativePath, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         let opened = try Self.identify(file)
         guard case .file(let state) = opened, state.inode == expected.inode, state.device == expected.device else {
-            throw .invalidSource(reason: "it was exchanged while it was being opened")
+            throw .invalidSource(reason: "it was replaced while it was being opened")
         }
         return SourceFile(descriptor: file, state: state)
     }
@@ -58,7 +58,7 @@ public struct SourceRoot: ~Copyable, Sendable {
         let parent = slash.map { Data(relativePath[..<$0]) } ?? Data()
         let directory = try openDirectory(parent)
         guard let name = CPath(slash.map { relativePath[relativePath.index(after: $0)...] } ?? relativePath[...]) else {
-            throw .invalidSource(reason: "its path holds a NUL")
+            throw .invalidSource(reason: "its path contains a NUL")
         }
         let removed = unsafe name.withPointer { unsafe unlinkat(directory.number, $0, 0) }
         guard removed == 0 || errno == ENOENT else {
@@ -79,7 +79,7 @@ public struct SourceRoot: ~Copyable, Sendable {
     }
 
     private borrowing func openBeneath(_ path: Data, flags: Int32) throws(AttachmentError) -> Descriptor {
-        guard let cPath = CPath(path) else { throw .invalidSource(reason: "its path holds a NUL") }
+        guard let cPath = CPath(path) else { throw .invalidSource(reason: "its path contains a NUL") }
         let root = descriptor.number
         let number = unsafe cPath.withPointer { unsafe csandbox_open_beneath(root, $0, flags) }
         guard number >= 0 else { throw Self.refusal(SystemError("open '\(path.displayPath)'")) }
@@ -105,12 +105,12 @@ public struct SourceRoot: ~Copyable, Sendable {
     private static func refusal(_ error: SystemError) -> AttachmentError {
         switch error.code {
         case ENOENT: missing
-        case ENOTDIR: .invalidSource(reason: "it is no directory, or lies beneath something that is none")
-        case ELOOP: .invalidSource(reason: "a link leads to it")
-        case EXDEV: .invalidSource(reason: "it lies outside its directory")
-        case EACCES, EPERM: .invalidSource(reason: "it may not be read")
+        case ENOTDIR: .invalidSource(reason: "part of its path is not a directory")
+        case ELOOP: .invalidSource(reason: "its path contains a symbolic link")
+        case EXDEV: .invalidSource(reason: "it is outside its directory")
+        case EACCES, EPERM: .invalidSource(reason: "permission denied")
         case ENAMETOOLONG: .invalidSource(reason: "its path is too long")
-        case ENOSYS: .invalidSource(reason: "this kernel has no openat2; Linux 5.6 or newer is needed")
+        case ENOSYS: .invalidSource(reason: "this kernel has no openat2; use Linux 5.6 or newer")
         case EMFILE, ENFILE, ENOMEM: .storeFailed(reason: "the system \(error)")
         default: .invalidSource(reason: "the system \(error)")
         }

@@ -104,7 +104,7 @@ public struct ClamdScanner: SourceScanner {
         for try await piece in inbound {
             reply += piece.readableBytesView
             if let end = reply.firstIndex(of: 0) { return String(decoding: reply[..<end], as: UTF8.self) }
-            guard reply.count <= ClamdReply.longest else { throw ScanFailure("its answer has no end") }
+            guard reply.count <= ClamdReply.longest else { throw ScanFailure("its answer is too long") }
         }
         throw ScanFailure.silent
     }

@@ -35,7 +35,7 @@ public struct ScanFailure: Error, Hashable, Sendable {
     }
 
     static let early = ScanFailure("it answered before it had all of the source")
-    static let silent = ScanFailure("it ended the connection without an answer")
+    static let silent = ScanFailure("it closed the connection without an answer")
 }
 
 /// Whose source it is.

@@ -55,18 +55,19 @@ public final class HandlerCalls: Sendable {
     ) async throws(HandlerFailure) -> Answer {
         let place = Place(tenant: tenant, url: handler.url)
         guard state.withLock({ $0.breakers[place]?.admits(at: .now) ?? true }) else {
-            throw HandlerFailure("it failed \(HandlerBreaker.patience) times in a row and is left alone for a while")
+            throw HandlerFailure(
+                "the handler failed \(HandlerBreaker.patience) times in a row, so calls to it are paused")
         }
         let end = ContinuousClock.now + .seconds(fraction: handler.timeout)
         let width = max(1, Self.width / max(1, nodes()))
         let places = state.withLock { $0.places(of: tenant, width: width) }
         guard await places.acquire(1, until: end) == .granted else {
-            throw HandlerFailure("\(width) of the tenant's handlers were asked at the same time")
+            throw HandlerFailure("too many calls to the tenant's handlers at the same time (limit \(width))")
         }
         defer { places.release(1) }
         let signing: [WebhookSecret]
         do { signing = try await secrets(tenant) } catch {
-            throw HandlerFailure("what its calls are signed with can't be read")
+            throw HandlerFailure("the signing secrets can't be read")
         }
         var handler = handler
         handler.timeout = max(0.01, (end - .now).inSeconds)

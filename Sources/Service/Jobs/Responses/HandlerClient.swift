@@ -79,13 +79,13 @@ public struct HandlerClient: Sendable {
     private static func read(_ response: HTTPClientResponse) async throws -> Data {
         let status = Int(response.status.code)
         guard !(300..<400).contains(status) else {
-            throw HandlerFailure("it redirects, which is not followed (\(status))")
+            throw HandlerFailure("the handler answered \(status): redirects are not followed")
         }
-        guard (200..<300).contains(status) else { throw HandlerFailure("it answered \(status)") }
+        guard (200..<300).contains(status) else { throw HandlerFailure("the handler answered \(status)") }
         var body = Data()
         for try await piece in response.body {
             guard body.count + piece.readableBytes <= answerLimit else {
-                throw HandlerFailure("its answer has more than \(answerLimit) bytes")
+                throw HandlerFailure("the answer has more than \(answerLimit) bytes")
             }
             body += piece.readableBytesView
         }

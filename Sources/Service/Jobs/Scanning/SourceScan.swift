@@ -33,7 +33,7 @@ struct SourceScan: Sendable {
             do throws(AttachmentError) {
                 done = try await opening { source in await Self.reading(of: source, by: scanning, until: end) }
             } catch {
-                let failure = ScanFailure("it couldn't be given the source (\(error.code.rawValue))")
+                let failure = ScanFailure("it could not receive the source (\(error.code.rawValue))")
                 done = End(outcome: .failure(failure), bytes: 0, seconds: 0)
             }
             if !Task.isCancelled {
@@ -70,7 +70,7 @@ struct SourceScan: Sendable {
             }
             defer { group.cancelAll() }
             let first = await group.next() ?? nil
-            return first ?? .failure(ScanFailure("it said nothing in time"))
+            return first ?? .failure(ScanFailure("it did not answer in time"))
         }
     }
 

@@ -7,9 +7,9 @@ public enum WebhookFailure {
     public static func message(_ error: AttachmentError) -> String {
         switch error {
         case .invalidSource(let reason):
-            "This can't be called: \(reason)."
+            "Must be a usable URL: \(reason)."
         case .blockedAddress(let host, let address):
-            "'\(host)' leads to \(address), which Satchel may not call. An operator can allow it with the setting callback.allow."
+            "Satchel will not call '\(host)'\(address == host ? "" : " (\(address))"): only public addresses and standard ports are allowed. An operator can allow it with the setting callback.allow."
         default: error.message
         }
     }
@@ -20,7 +20,7 @@ public enum WebhookFailure {
         switch error {
         case .blockedAddress: error.code.rawValue
         case .invalidSource(let reason), .fetchFailed(let reason, _): reason
-        case .fetchTimeout(let seconds): "it did not answer in \(Int(seconds.rounded(.up))) s"
+        case .fetchTimeout(let seconds): "the receiver did not answer in \(Int(seconds.rounded(.up))) s"
         default: error.description
         }
     }

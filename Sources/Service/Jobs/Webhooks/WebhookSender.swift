@@ -182,7 +182,7 @@ public final class WebhookSender: Sendable {
         let (start, at) = (ContinuousClock.now, Instant.wallClock())
         let called = await call(callback)
         if Task.isCancelled, called.outcome != .delivered {
-            let again = WebhookOutcome.again(after: .zero, reason: "the service ended")
+            let again = WebhookOutcome.again(after: .zero, reason: "the service stopped")
             return Ended.Call(result: WebhookResult(again, of: callback), isAnswered: true)
         }
         let result =
@@ -228,7 +228,7 @@ public final class WebhookSender: Sendable {
     private func call(_ callback: WebhookDelivery) async -> Called {
         if let end = callback.giveUpAt, end < .wallClock() {
             return Called(
-                outcome: .failed(reason: "given up: its time was over before it could be called"), isTried: false)
+                outcome: .failed(reason: "given up: the call expired before it could be made"), isTried: false)
         }
         do {
             guard let body = try await body(of: callback) else {
@@ -243,8 +243,9 @@ public final class WebhookSender: Sendable {
                 switch answer.status {
                 case 200..<300: .delivered
                 case 410: .gone
-                case 300..<400: again(callback, "it redirects, which is not followed (\(answer.status))", answer)
-                default: again(callback, "it answered \(answer.status)", answer)
+                case 300..<400:
+                    again(callback, "the receiver answered \(answer.status): redirects are not followed", answer)
+                default: again(callback, "the receiver answered \(answer.status)", answer)
                 }
             return Called(outcome: outcome, answer: answer)
         } catch {

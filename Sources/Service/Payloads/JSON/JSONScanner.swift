@@ -60,7 +60,7 @@ struct JSONScanner {
             let start = position
             let key = try string()
             if rules.isInteroperable, let name = JSONString.decode(key), !names.insert(name).inserted {
-                throw JSONSyntaxError("the key '\(name.prefix(64))' comes twice", at: start, in: bytes)
+                throw JSONSyntaxError("the key '\(name.prefix(64))' occurs twice", at: start, in: bytes)
             }
             let beforeColon = whiteSpace()
             guard take(":") else { throw error("a colon is expected") }
@@ -160,7 +160,7 @@ struct JSONScanner {
             case UInt8(ascii: "\\"):
                 hasEscapes = true
                 try escape()
-            case 0..<0x20: throw error("a control character in a string is written as an escape")
+            case 0..<0x20: throw error("a control character in a string must be escaped")
             case 0x20..<0x80: position += 1
             default: try multibyteScalar()
             }
@@ -180,7 +180,7 @@ struct JSONScanner {
                 position += 1
             }
         case let byte? where #""\/bfnrt"#.utf8.contains(byte): position += 1
-        default: throw error("this is no escape that JSON has")
+        default: throw error("this is not a JSON escape")
         }
     }
 

@@ -18,7 +18,7 @@ extension S3Client {
             objects += part.objects
             guard let next = part.next else { return Page(elements: objects, next: nil) }
             guard objects.count < limit else { return Page(elements: objects, next: objects.last?.key) }
-            guard next != token else { throw .malformedAnswer(reason: "a list doesn't go on") }
+            guard next != token else { throw .malformedAnswer(reason: "a list repeats its continuation token") }
             token = next
         }
     }
@@ -55,7 +55,7 @@ extension S3Client {
             }
             guard tree["IsTruncated"]?.text == "true" else { return Part(objects: objects, next: nil) }
             guard let next = tree["NextContinuationToken"]?.text, !next.isEmpty, objects.count <= limit else {
-                throw S3Error.malformedAnswer(reason: "a list says that it goes on, but not where")
+                throw S3Error.malformedAnswer(reason: "a truncated list has no continuation token")
             }
             return Part(objects: objects, next: next)
         }
@@ -71,7 +71,7 @@ extension S3Client {
             let part = try await versionsOnce(of: key, after: place, limit: limit)
             versions += part.elements
             guard part.next == nil || part.next != place else {
-                throw .malformedAnswer(reason: "a list doesn't go on")
+                throw .malformedAnswer(reason: "a list repeats its continuation token")
             }
             place = part.next
             // Keys that this one begins come behind it.
@@ -108,7 +108,7 @@ extension S3Client {
             }
             guard tree["IsTruncated"]?.text == "true" else { return VersionPart(elements: found, next: nil) }
             guard let next = tree["NextKeyMarker"].flatMap({ Self.decoded($0.text) }) else {
-                throw S3Error.malformedAnswer(reason: "a list says that it goes on, but not where")
+                throw S3Error.malformedAnswer(reason: "a truncated list has no continuation token")
             }
             let version = tree["NextVersionIdMarker"]?.text ?? ""
             return VersionPart(elements: found, next: VersionPlace(key: next, version: version))

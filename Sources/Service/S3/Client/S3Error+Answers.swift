@@ -44,7 +44,7 @@ extension S3Error {
             case let error as HTTPClientError: Self.describe(error, host)
             case let error as IOError: Self.describe(error, host)
             case let error as NIOConnectionError: Self.describe(error, host)
-            case ChannelError.connectTimeout: .unreachable(host: host, reason: "it doesn't take connections in time")
+            case ChannelError.connectTimeout: .unreachable(host: host, reason: "connecting took too long")
             case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: .certificate(host: host)
             case is HTTPParserError: .malformedAnswer(reason: "it isn't HTTP")
             default: .brokenConnection(host: host)
@@ -54,7 +54,7 @@ extension S3Error {
     private static func describe(_ error: HTTPClientError, _ host: String) -> S3Error {
         switch error {
         case .connectTimeout, .getConnectionFromPoolTimeout:
-            .unreachable(host: host, reason: "it doesn't take connections in time")
+            .unreachable(host: host, reason: "connecting took too long")
         case .tlsHandshakeTimeout, .deadlineExceeded, .readTimeout, .writeTimeout: .timedOut(host: host)
         case .cancelled: .cancelled
         default: .brokenConnection(host: host)
@@ -63,9 +63,9 @@ extension S3Error {
 
     private static func describe(_ error: IOError, _ host: String) -> S3Error {
         switch error.errnoCode {
-        case ECONNREFUSED: .unreachable(host: host, reason: "it refuses connections")
+        case ECONNREFUSED: .unreachable(host: host, reason: "the connection was refused")
         case EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT:
-            .unreachable(host: host, reason: "there is no way to it")
+            .unreachable(host: host, reason: "the host is unreachable")
         default: .brokenConnection(host: host)
         }
     }
@@ -73,6 +73,6 @@ extension S3Error {
     /// Of the addresses that were tried the first says why.
     private static func describe(_ error: NIOConnectionError, _ host: String) -> S3Error {
         if let first = error.connectionErrors.first { return S3Error(describing: first.error, from: host) }
-        return .unreachable(host: host, reason: "its name leads to no address")
+        return .unreachable(host: host, reason: "the host name can't be resolved")
     }
 }

@@ -53,15 +53,15 @@ extension S3Error: CustomStringConvertible {
         case .invalidSetting(let name, let value, let need): "\(name) can't be '\(value)': \(need)"
         case .noCredentials(let reason): "there are no credentials for the bucket: \(reason)"
         case .noSuchObject: "the bucket doesn't have the object"
-        case .noSuchBucket(let bucket): "the bucket '\(bucket)' doesn't exist: make it, or correct its name"
+        case .noSuchBucket(let bucket): "the bucket '\(bucket)' doesn't exist: create it, or correct its name"
         case .wrongRegion(let region, let right?):
             "the bucket is in the region '\(right)', not in '\(region)': set s3.region to it"
-        case .wrongRegion(let region, nil): "the bucket isn't in the region '\(region)': set s3.region to its own"
+        case .wrongRegion(let region, nil): "the bucket isn't in the region '\(region)': set s3.region to its region"
         case .unknownAccessKey(let key): "the server doesn't know the access key '\(key)'"
-        case .wrongSecret(let key): "the secret key that was given for the access key '\(key)' is not its own"
-        case .expiredCredentials: "the bucket's credentials have run out"
+        case .wrongSecret(let key): "the secret key for the access key '\(key)' is wrong"
+        case .expiredCredentials: "the bucket's credentials have expired"
         case .accessDenied(let operation): "the bucket's credentials don't allow \(operation)"
-        case .clockSkewed: "this machine's clock and the bucket's are too far apart: set this machine's"
+        case .clockSkewed: "this machine's clock differs too much from the bucket's: correct this machine's clock"
         case .hashMismatch: "the bytes that reached the bucket were not those that were sent"
         case .certificate(let host):
             "the certificate of '\(host)' can't be trusted: set s3.ca to the authority that signed it"
@@ -70,8 +70,8 @@ extension S3Error: CustomStringConvertible {
         case .brokenConnection(let host): "the connection to '\(host)' broke"
         case .unavailable(let status, let code):
             "the bucket is not available at the moment: its server answers \(status)\(code.isEmpty ? "" : " \(code)")"
-        case .full: "the bucket is full, or its quota used up"
-        case .malformedAnswer(let reason): "the bucket's server gave an answer that breaks S3's rules: \(reason)"
+        case .full: "the bucket is full, or its quota is used up"
+        case .malformedAnswer(let reason): "the bucket's server sent an invalid answer: \(reason)"
         case .refused(let status, let code):
             "the bucket's server refused the request with \(status)\(code.isEmpty ? "" : " \(code)")"
         case .file(let reason, _): reason

@@ -29,7 +29,7 @@ struct ContainerCredentials: CredentialSource {
                 parsed.scheme == "https" || parsed.scheme == "http" && Self.isNear(host)
             else {
                 throw .noCredentials(
-                    reason: "AWS_CONTAINER_CREDENTIALS_FULL_URI leads elsewhere than to this machine, without TLS")
+                    reason: "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither on this machine nor https")
             }
             url = full
         } else {
@@ -56,7 +56,7 @@ struct ContainerCredentials: CredentialSource {
         }
         while token?.last?.isNewline == true { token?.removeLast() }
         guard token?.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) ?? true else {
-            throw .noCredentials(reason: "the token for the container's endpoint can't stand in a header")
+            throw .noCredentials(reason: "the token for the container's endpoint is not valid in a header")
         }
         return token
     }

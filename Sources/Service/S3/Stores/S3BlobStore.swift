@@ -149,7 +149,7 @@ public final class S3BlobStore: BlobStore {
     }
 
     private static func prefix(of claim: ClaimID) throws(AttachmentError) -> String {
-        guard claim.rawValue.isUUID else { throw .storeFailed(reason: "'\(claim.rawValue.prefix(64))' is no claim") }
+        guard claim.rawValue.isUUID else { throw .storeFailed(reason: "'\(claim.rawValue.prefix(64))' is not a claim") }
         return "blobs/\(claim.rawValue.suffix(2))/\(claim.rawValue)/"
     }
 }

@@ -15,7 +15,9 @@ public struct S3ObjectReader: ObjectReader {
     public func open(
         _ key: String, of bucket: String, in state: ObjectState
     ) async throws(AttachmentError) -> Descriptor {
-        guard bucket == client.configuration.bucket else { throw .invalidSource(reason: "no such bucket is read here") }
+        guard bucket == client.configuration.bucket else {
+            throw .invalidSource(reason: "this bucket is not supported here")
+        }
         do throws(S3Error) {
             let scratch = scratch
             let copy = try await BlockingWork.run { () throws(S3Error) in try ScratchCopy(in: scratch) }
@@ -25,7 +27,7 @@ public struct S3ObjectReader: ObjectReader {
             return try copy.takeReader()
         } catch {
             switch error {
-            case .noSuchObject: throw .invalidSource(reason: "it isn't in the bucket any more")
+            case .noSuchObject: throw .invalidSource(reason: "it is no longer in the bucket")
             case .refused(status: 412, _): throw .invalidSource(reason: "it changed after it was found")
             case .accessDenied, .refused: throw .invalidSource(reason: error.reason)
             default: throw AttachmentError(error, of: "This object")

@@ -78,7 +78,7 @@ extension StoreCopy {
         do throws(AttachmentError) {
             guard case .file(let opened) = try await source.blobs.content(of: BlobName(rawValue: name), behind: nil)
             else {
-                throw .storeFailed(reason: "its bytes are no files")
+                throw .storeFailed(reason: "its bytes are not in files")
             }
             file = ScratchFile(reader: opened)
         } catch {

@@ -162,7 +162,7 @@ public struct StoreCopy: Sendable {
         guard unequal.isEmpty else {
             throw StoreError.unequalCopy(
                 path: "\(database)",
-                reasons: unequal.map { "of \($0.value) rows of \($0.key) there are \(found[$0.key] ?? 0)" })
+                reasons: unequal.map { "\($0.key) has \(found[$0.key] ?? 0) of \($0.value) rows" })
         }
     }
 }

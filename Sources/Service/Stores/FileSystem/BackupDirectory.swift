@@ -22,8 +22,8 @@ public final class BackupDirectory: Sendable {
 
     private static let mark = "BACKUP.txt"
     private static let explanation = """
-        A backup of a Satchel store. The program brings it back: satchel store restore THIS-DIRECTORY
-        The keys that tokens are derived from are not in it.
+        A backup of a Satchel store. To restore it, run: satchel store restore THIS-DIRECTORY
+        It does not contain the keys that tokens are derived from.
 
         """
 

@@ -9,10 +9,10 @@ extension FileBlobStore {
     ///
     /// - Returns: False where it was here already.
     func adopt(_ name: BlobName, from other: any BlobStore) async throws(AttachmentError) -> Bool {
-        guard let path = path(of: name) else { throw .storeFailed(reason: "a name is none of a file") }
+        guard let path = path(of: name) else { throw .storeFailed(reason: "a blob's name is not a file name") }
         if try await BlockingWork.files({ () throws(SystemError) in try Files.facts(of: path) != nil }) { return false }
         guard case .file(let file) = try await other.content(of: name, behind: nil) else {
-            throw .storeFailed(reason: "its bytes are no files")
+            throw .storeFailed(reason: "its bytes are not in files")
         }
         let number = file.release()
         try await BlockingWork.files { () throws(SystemError) in

@@ -37,7 +37,7 @@ public struct FileBlobStore: BlobStore {
 
     public func put(_ file: HashedFile, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob {
         let name = BlobName.make(sha256: file.sha256)
-        guard let path = path(of: name) else { throw .storeFailed(reason: "a name went wrong") }
+        guard let path = path(of: name) else { throw .storeFailed(reason: "a blob's name is not a file name") }
         try await BlockingWork.files { () throws(SystemError) in
             try Files.keep(file.file, as: path, "a blob")
         }

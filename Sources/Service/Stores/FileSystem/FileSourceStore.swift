@@ -73,7 +73,7 @@ public struct FileSourceStore: SourceStore {
         let text = name.rawValue
         guard !text.isEmpty, text != ".", text != "..",
             !text.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
-        else { throw .storeFailed(reason: "'\(text.prefix(64))' is no name of a source") }
+        else { throw .storeFailed(reason: "'\(text.prefix(64))' is not a source's name") }
         return directory.appending(text)
     }
 }

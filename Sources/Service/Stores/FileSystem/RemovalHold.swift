@@ -45,7 +45,7 @@ final class RemovalHold: Sendable {
         let holder = try Self.open(path)
         var lock = Self.whole
         while unsafe fcntl(holder.number, Command.wait, &lock) != 0 {
-            guard errno == EINTR else { throw SystemError("hold what would be removed") }
+            guard errno == EINTR else { throw SystemError("hold files against removal") }
         }
         return Held(holder)
     }

@@ -38,7 +38,7 @@ extension Store {
     /// - Throws: `store_failed` also where the store can't be copied; `store_full`.
     public func backup(into backup: BackupDirectory) async throws(AttachmentError) -> BackupReport {
         guard let records = records as? any SnapshotRecords, let removals else {
-            throw .storeFailed(reason: "only a store whose bytes are in its directory has a backup")
+            throw .storeFailed(reason: "only a store that keeps its bytes in its directory can be backed up")
         }
         // From here on nothing goes that the records of the moment below may refer to.
         let held = try await BlockingWork.files { () throws(SystemError) in try removals.hold() }

@@ -23,7 +23,7 @@ extension MemoryRecordStore {
             origin.derive(.lease, id: id, key: kid, to: renditions, for: duration, at: now)
         } admitted: { tables, lease, now in
             if let limit = quotas.liveLeases, tables.liveLeases(of: lease.tenant, at: now).count >= limit {
-                throw AttachmentError.quotaExceeded(what: "live leases")
+                throw AttachmentError.quotaExceeded(what: "active leases")
             }
             // A lease counts against its grant and every grant that one was derived from.
             for ancestor in lease.parent.map(tables.ancestors) ?? [] {
@@ -169,7 +169,9 @@ extension MemoryRecordStore {
     }
 
     public func stillOpen(_ ids: Set<String>) async throws(AttachmentError) -> [String: Instant] {
-        guard !shared.isSilent.load(ordering: .relaxed) else { throw .storeFailed(reason: "the records are away") }
+        guard !shared.isSilent.load(ordering: .relaxed) else {
+            throw .storeFailed(reason: "the records are unavailable")
+        }
         return read { tables, _ in
             let found = ids.compactMap { tables.access[$0] }.filter { $0.endedAt == nil }
             return Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.expiresAt) })

@@ -45,7 +45,7 @@ public struct MemoryRecordStore: RecordStore {
                 if living[worker] == nil { living[worker] = me }
                 return living[worker] == me
             }
-            guard isMine else { throw .storeFailed(reason: "the worker '\(worker.rawValue)' already lives") }
+            guard isMine else { throw .storeFailed(reason: "the worker '\(worker.rawValue)' is already running") }
         }
 
         func lives(_ worker: WorkerID) -> Bool {

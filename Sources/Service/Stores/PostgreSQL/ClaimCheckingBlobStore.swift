@@ -10,7 +10,7 @@ struct ClaimCheckingBlobStore: BlobStore {
         let holds: Bool
         do { holds = try await node.holds(claim) } catch { throw AttachmentError(postgres: error) }
         guard holds else {
-            throw .storeFailed(reason: "the job was taken away while this node was silent")
+            throw .storeFailed(reason: "the job was given to another node while this node was unreachable")
         }
     }
 

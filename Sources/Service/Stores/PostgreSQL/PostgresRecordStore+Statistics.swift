@@ -99,6 +99,6 @@ extension PostgresWork {
         guard let limit = quotas.liveLeases else { return }
         let open = try await total(of: tenant).liveLeases
         guard open >= limit, try await open - leasesThatRanOut(of: tenant) >= limit else { return }
-        throw AttachmentError.quotaExceeded(what: "live leases")
+        throw AttachmentError.quotaExceeded(what: "active leases")
     }
 }

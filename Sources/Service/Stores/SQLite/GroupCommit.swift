@@ -112,7 +112,7 @@ extension GroupCommit {
                 if !write.perform(database, now) { gathered.sheet = before }
                 // A full disk makes SQLite take back the whole transaction by itself.
                 guard database.isInsideTransaction else {
-                    throw DatabaseError(resultCode: .SQLITE_FULL, message: "the transaction was taken back")
+                    throw DatabaseError(resultCode: .SQLITE_FULL, message: "the transaction was rolled back")
                 }
             }
         }

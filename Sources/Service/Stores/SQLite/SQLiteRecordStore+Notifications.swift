@@ -357,7 +357,7 @@ extension Database {
                 record.awaitedJob?.rawValue, json,
             ])
         guard changesCount == 1 else {
-            throw DatabaseError(message: "a notification was changed by whoever didn't know what it was")
+            throw DatabaseError(message: "a notification changed concurrently")
         }
         let pinned = record.pinned
         guard before?.pinned ?? [] != pinned, let key = try key(of: record) else { return }

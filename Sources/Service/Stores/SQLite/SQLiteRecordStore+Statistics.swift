@@ -78,6 +78,6 @@ extension Database {
         guard let limit = quotas.liveLeases else { return }
         let open = try usage(of: tenant).liveLeases
         guard open >= limit, try open - leasesThatRanOut(of: tenant, at: now) >= limit else { return }
-        throw AttachmentError.quotaExceeded(what: "live leases")
+        throw AttachmentError.quotaExceeded(what: "active leases")
     }
 }

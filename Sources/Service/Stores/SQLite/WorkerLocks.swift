@@ -57,7 +57,7 @@ final class WorkerLocks: WorkerLiveness {
             held.withLock { $0[worker] = Held(descriptor: number, path: path) }
             return
         }
-        throw SystemError("be the worker '\(worker.rawValue)', who already lives", code: EBUSY)
+        throw SystemError("start the worker '\(worker.rawValue)', which is already running", code: EBUSY)
     }
 
     /// One without a file has ended.

@@ -49,7 +49,7 @@ struct KeyFile: KeyStorage {
         }
         guard let lines = try? JSONDecoder().decode([Line].self, from: data), !lines.isEmpty,
             lines.allSatisfy({ $0.key.count == 32 })
-        else { throw .damagedKeys(path: path, reason: "it holds no keys that Satchel wrote") }
+        else { throw .damagedKeys(path: path, reason: "it contains no keys written by Satchel") }
         let keys = lines.map { TokenKey(kid: $0.kid, createdAt: $0.createdAt, key: SymmetricKey(data: $0.key)) }
         return (keys, KeyVersion(opened.status))
     }
@@ -107,7 +107,7 @@ struct KeyFile: KeyStorage {
             return opened
         } catch {
             // None are made in place of a link.
-            if error.code == ENOENT { throw .missingKeys(path: path, reason: "it is a link that leads nowhere") }
+            if error.code == ENOENT { throw .missingKeys(path: path, reason: "it is a dangling symbolic link") }
             throw StoreError(error, at: path)
         }
     }

@@ -12,7 +12,7 @@ extension KeyRing {
                 let box = try AES.GCM.seal(
                     JSONEncoder().encode(encryption.key), using: key, authenticating: Self.context(tenant, sha256)
                 ).combined
-            else { throw AttachmentError.storeFailed(reason: "the key for a rendition's was removed") }
+            else { throw AttachmentError.storeFailed(reason: "the key that seals a rendition's key was removed") }
             return SealedEncryption(scheme: encryption.scheme, kid: kid, box: box)
         } catch let error as AttachmentError {
             throw error

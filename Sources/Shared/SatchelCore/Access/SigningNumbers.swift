@@ -51,7 +51,7 @@ public struct SigningNumbers: Hashable, Sendable, Codable {
         }
         let former = rotated.live(at: now)
         guard former.count < Self.most else {
-            throw .quotaExceeded(what: "signing secrets that are good at once, which is \(Self.most),")
+            throw .quotaExceeded(what: "\(Self.most) active signing secrets")
         }
         all = [SigningNumber((all.first?.number ?? 0) + 1, createdAt: now)] + former
     }

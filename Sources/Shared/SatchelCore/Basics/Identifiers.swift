@@ -63,7 +63,7 @@ public struct RunID: Hashable, Sendable, RawRepresentable, Codable {
 
 extension String {
     /// What ids may be that clients choose.
-    public static let clientIDs = "1 to 128 letters, digits, dots, underscores, tildes and hyphens"
+    public static let clientIDs = "1 to 128 letters, digits, dots, underscores, tildes or hyphens"
 
     /// Whether a client may choose it as an id: it is of characters that need no encoding in a URL, and no path segment with
     /// a meaning of its own.

@@ -57,7 +57,7 @@ extension Instant: Codable {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
         guard let instant = Instant(text) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is no RFC 3339 time")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is not an RFC 3339 time")
         }
         self = instant
     }

@@ -54,7 +54,7 @@ extension JobSubmission {
     public func validate() throws(AttachmentError) {
         guard (1...Self.maximumAttachments).contains(attachments.count) else {
             throw .invalidSource(
-                reason: "a job has 1 to \(Self.maximumAttachments) attachments, not \(attachments.count)")
+                reason: "a job must have 1 to \(Self.maximumAttachments) attachments, not \(attachments.count)")
         }
         guard Set(attachments.map(\.identifier)).count == attachments.count else {
             throw .invalidSource(reason: "two attachments of one job have the same identifier")
@@ -84,11 +84,11 @@ extension SubmissionOptions {
     /// - Throws: `quota_exceeded`, `queue_full`; what `waiting` throws.
     public func admit(_ usage: TenantUsage, replacing state: WorkState? = nil, waiting: () throws -> Int) throws {
         if let limit = quotas.storedBytes, usage.storedBytes >= limit {
-            throw AttachmentError.quotaExceeded(what: "stored bytes")
+            throw AttachmentError.quotaExceeded(what: "\(usage.storedBytes) of \(limit) stored bytes")
         }
         let isUnfinished = state.map { !$0.isFinished } ?? false
         if let limit = quotas.pendingJobs, !isUnfinished, usage.pendingJobs >= limit {
-            throw AttachmentError.quotaExceeded(what: "pending jobs")
+            throw AttachmentError.quotaExceeded(what: "\(usage.pendingJobs) of \(limit) pending jobs")
         }
         if let queueLimit, state != .pending, try waiting() >= queueLimit { throw AttachmentError.queueFull }
     }

@@ -32,7 +32,7 @@ extension CategoryExport {
             case 0: "No category has a content extension."
             case 1: "For the Info.plist of the Notification Content extension."
             default:
-                "An extension takes one set of settings, and these categories have \(sets.count): make as many extensions, with one of these in the Info.plist of each."
+                "An extension has one set of settings, but these categories have \(sets.count). Make one extension for each, with the matching entry in its Info.plist."
             }
         let elements = sets.map { element($0.settings, $0.ids) }
         let root =

@@ -130,7 +130,7 @@ public struct NotificationFacts: Hashable, Sendable {
     private var alert: NotificationWarning? {
         guard !hasAlert else { return nil }
         let lack = format == .apns ? "The payload has no 'alert'" : "The payload has no text and no template"
-        return NotificationWarning(.noAlert, "\(lack): nothing is shown, and its media are not prepared.")
+        return NotificationWarning(.noAlert, "\(lack), so nothing is shown and its media are not prepared.")
     }
 
     private var mutability: NotificationWarning? {
@@ -144,7 +144,8 @@ public struct NotificationFacts: Hashable, Sendable {
         guard let categoryID, category == nil else { return nil }
         return NotificationWarning(
             .unknownCategory,
-            "There is no category '\(categoryID)': it is shown without actions. Put it, or correct 'category'.")
+            "There is no category '\(categoryID)', so no actions are shown. Create the category, or correct 'category'."
+        )
     }
 
     private var banner: NotificationWarning? {
@@ -152,7 +153,7 @@ public struct NotificationFacts: Hashable, Sendable {
         let hidden = actions.dropFirst(Self.bannerActions).map { "'\($0.title)'" }.joined(separator: ", ")
         return NotificationWarning(
             .bannerHidesActions,
-            "A banner shows \(Self.bannerActions) of \(actions.count) actions: not \(hidden), which are there once it is opened."
+            "A banner shows only \(Self.bannerActions) of \(actions.count) actions. When the notification is opened, it also shows \(hidden)."
         )
     }
 
@@ -164,7 +165,7 @@ public struct NotificationFacts: Hashable, Sendable {
         guard abs(ratio / reserved - 1) > Self.ratioTolerance else { return nil }
         return NotificationWarning(
             .ratioDiffers,
-            "The picture is \(Self.decimals(ratio)) high for 1 wide, the category reserves \(Self.decimals(reserved)): it will be letterboxed."
+            "The picture's height is \(Self.decimals(ratio)) times its width, but the category reserves \(Self.decimals(reserved)). The picture will be letterboxed."
         )
     }
 
@@ -184,7 +185,7 @@ public struct NotificationFacts: Hashable, Sendable {
         guard let linksEnd, let pushEnds, linksEnd < pushEnds else { return nil }
         return NotificationWarning(
             .linksEndEarly,
-            "The push may arrive until \(pushEnds), its links end at \(linksEnd): raise 'expires_in', or let the push end earlier."
+            "The push can arrive until \(pushEnds), but its links expire at \(linksEnd). Raise 'expires_in', or let the push expire earlier."
         )
     }
 
@@ -195,7 +196,7 @@ public struct NotificationFacts: Hashable, Sendable {
             guard let bytes = medium.decodedBytes, bytes > Self.extensionMemory else { return nil }
             return NotificationWarning(
                 .memory,
-                "'\(medium.identifier)' takes \(bytes / 1_000_000) MB decoded, a service extension has about \(Self.extensionMemory / 1_000_000): choose a profile with fewer pixels."
+                "'\(medium.identifier)' needs \(bytes / 1_000_000) MB when decoded, but a service extension has about \(Self.extensionMemory / 1_000_000) MB. Choose a profile with fewer pixels."
             )
         }
     }
@@ -204,7 +205,7 @@ public struct NotificationFacts: Hashable, Sendable {
         guard !dropped.isEmpty else { return nil }
         return NotificationWarning(
             .payloadCut,
-            "So that the payload fits into \(payloadLimit) bytes it lacks \(dropped.joined(separator: ", ")). Shorten it."
+            "The payload exceeded \(payloadLimit) bytes, so these parts were removed: \(dropped.joined(separator: ", ")). Shorten the payload."
         )
     }
 

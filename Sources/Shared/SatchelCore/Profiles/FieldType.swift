@@ -23,17 +23,17 @@ public enum FieldType: Hashable, Sendable {
     /// What would do: `a whole number from 1 to 100`.
     public var expected: String {
         switch self {
-        case .text: "a text"
+        case .text: "a string"
         case .name: "made of letters, digits, '-' and '_'"
-        case .colour: "a colour such as #ffffff"
+        case .colour: "a color such as #ffffff"
         case .flag: "true or false"
         case .integer(let range, let unit):
             "a whole number\(unit.isEmpty ? "" : " of \(unit)") from \(range.lowerBound) to \(range.upperBound)"
         case .bytes: "a whole number of bytes"
         case .seconds(let range):
             "a number of seconds from \(PlainValue.number(range.lowerBound).text) to \(PlainValue.number(range.upperBound).text)"
-        case .choice(let words): Self.alternatives(words)
-        case .list(let words): "a list of \(Self.alternatives(words))"
+        case .choice(let words): words.count == 1 ? words[0] : "one of \(words.joined(separator: ", "))"
+        case .list(let words): "a list of \(words.joined(separator: ", "))"
         case .part: "a mapping"
         }
     }
@@ -46,11 +46,6 @@ public enum FieldType: Hashable, Sendable {
         case .seconds: "seconds"
         default: nil
         }
-    }
-
-    private static func alternatives(_ words: [String]) -> String {
-        (words.count > 1 ? [words.dropLast().joined(separator: ", ")] : []).joined()
-            + (words.count > 1 ? " or " : "") + (words.last ?? "")
     }
 
     /// What of a value of this type is not in its range.

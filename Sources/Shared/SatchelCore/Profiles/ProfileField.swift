@@ -143,7 +143,8 @@ extension ProfilePart {
                 problems += field.set(member.value, &self)
             } else {
                 let known = (others + fields.map(\.name)).joined(separator: ", ")
-                problems.append(ProfileProblem(key: member.name, value: "", remedy: "is not known; known are \(known)"))
+                problems.append(
+                    ProfileProblem(key: member.name, value: "", remedy: "is not a field; must be one of \(known)"))
             }
         }
         return problems

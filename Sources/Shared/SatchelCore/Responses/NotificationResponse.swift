@@ -89,9 +89,9 @@ public enum ResponseRefusal: Error, Hashable, Sendable {
     public var message: String {
         switch self {
         case .unknownAction(let name, let current):
-            "There is no action '\(name.prefix(CategoryLimits.name.upperBound))' here now; there are \(current.joined(separator: ", "))."
+            "The action '\(name.prefix(CategoryLimits.name.upperBound))' is not available now. Use one of \(current.joined(separator: ", "))."
         case .textNotTaken(let action):
-            "The action '\(action)' has no text input. Leave 'text' out."
+            "The action '\(action)' has no text input. Omit 'text'."
         }
     }
 }

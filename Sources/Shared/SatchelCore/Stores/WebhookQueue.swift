@@ -59,7 +59,7 @@ public enum WebhookOutcome: Hashable, Sendable {
         switch self {
         case .delivered: nil
         case .again(_, let reason), .failed(let reason): reason
-        case .gone: "the receiver wants no more of them (410)"
+        case .gone: "the receiver asked for no more calls (410 Gone)"
         }
     }
 }

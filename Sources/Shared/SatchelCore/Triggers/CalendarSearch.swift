@@ -147,8 +147,8 @@ struct CalendarSearch {
         let change = change(into: index == 0 ? rules.period(at: period.end) : period)
         let done =
             pattern.isHourFixed
-            ? "it fires the first time alone" : "this is the \(index == 0 ? "first" : "second") time"
-        match.note = "\(local.clock) comes twice on \(local.date), as the clocks go back \(change): \(done)."
+            ? "it fires only the first time" : "this is the \(index == 0 ? "first" : "second") time"
+        match.note = "\(local.clock) occurs twice on \(local.date), because the clocks go back \(change): \(done)."
         return match
     }
 
@@ -158,7 +158,7 @@ struct CalendarSearch {
             moment: stretch.period.start, local: LocalTime(seconds: stretch.period.localStart), pass: 1,
             offset: stretch.period.offset,
             note:
-                "\(moved.clock) does not exist on \(moved.date), as the clocks go forward \(change(into: stretch.period)): it fires at the first instant after that."
+                "\(moved.clock) does not exist on \(moved.date), because the clocks go forward \(change(into: stretch.period)): it fires directly after the gap."
         )
     }
 
@@ -166,8 +166,8 @@ struct CalendarSearch {
         let local = LocalTime(seconds: local)
         // Where the hour is fixed, only a whole day is passed over.
         return pattern.isHourFixed
-            ? "\(local.date) does not exist in this zone and was passed over."
-            : "\(local.clock) does not exist on \(local.date), as the clocks go forward \(change(into: period)), and was passed over."
+            ? "\(local.date) does not exist in this zone and is skipped."
+            : "\(local.clock) does not exist on \(local.date), because the clocks go forward \(change(into: period)), and is skipped."
     }
 
     /// From what to what clocks are set when a period begins.

@@ -18,7 +18,7 @@ public struct Occurrence: Hashable, Sendable, Codable {
     /// This one, as computed by new rules of its zone; where it was at another instant by the old ones, it says so.
     public func moved(from earlier: Instant) -> Occurrence {
         guard earlier != at else { return self }
-        let words = "The rules of the time zone changed: by the old ones this was at \(earlier)."
+        let words = "The rules of the time zone changed. Under the old rules this was at \(earlier)."
         var moved = self
         moved.note = note.map { "\($0) \(words)" } ?? words
         return moved

@@ -20,16 +20,16 @@ public enum TZifError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .noTZif: "it is no TZif file"
-        case .unknownVersion(let byte): "its version, byte \(byte), is none that there is"
+        case .noTZif: "it is not a TZif file"
+        case .unknownVersion(let byte): "its version, byte \(byte), is unknown"
         case .truncated: "it ends too early"
-        case .badCount(let name): "its header's \(name) can't be"
-        case .unorderedTransitions: "its changes of clocks are not in order"
-        case .badType: "it changes to a kind of time that it doesn't describe"
-        case .badOffset(let seconds): "it has clocks that are \(seconds) s off UTC"
-        case .badDesignation: "a name of its kinds of time isn't there"
-        case .countsLeapSeconds: "it counts leap seconds, which clocks of machines don't"
-        case .badFooter: "the line at its end is no time zone as POSIX writes them"
+        case .badCount(let name): "its header has an invalid \(name)"
+        case .unorderedTransitions: "its clock changes are not in order"
+        case .badType: "it changes to a local time type that it doesn't describe"
+        case .badOffset(let seconds): "it has an offset of \(seconds) s from UTC"
+        case .badDesignation: "the name of a local time type is missing"
+        case .countsLeapSeconds: "it counts leap seconds, which system clocks don't"
+        case .badFooter: "its footer is not a POSIX time zone"
         }
     }
 }

@@ -65,7 +65,7 @@ extension Trigger: Codable {
             let text = try container.decode(String.self, forKey: .at)
             guard let at = WrittenTime(text) else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: .at, in: container, debugDescription: "'\(text)' is no RFC 3339 time")
+                    forKey: .at, in: container, debugDescription: "'\(text)' is not an RFC 3339 time")
             }
             self = .date(at: at, timeZone: try container.decodeIfPresent(String.self, forKey: .timeZone))
         case .calendar:

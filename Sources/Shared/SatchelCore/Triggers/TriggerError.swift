@@ -34,21 +34,21 @@ public enum TriggerError: Error, Hashable, Sendable {
     public var message: String {
         switch self {
         case .unsupported("location"):
-            "Only the phone knows where it is. Schedule a local notification in the app, and have its media prepared by a job."
+            "The type 'location' is not supported, because only the phone knows where it is. Schedule a local notification in the app, and prepare its media with a job."
         case .unsupported:
-            "A push is the phone's to receive. Use the type 'manual' and fire it when the push is to be sent, or leave the trigger out."
+            "The type 'push' is not supported, because only the phone receives pushes. Use the type 'manual' and fire it when you want to send the push, or omit the trigger."
         case .passed(let instant):
-            "\(instant) has passed. Choose a later time, or leave the trigger out to fire at once."
+            "Must be in the future: \(instant) has passed. Choose a later time, or omit the trigger to fire immediately."
         case .neverFires("at"):
-            "Clocks in this zone never show this date and time. Choose another, or give an offset."
+            "This date and time does not exist in the time zone. Choose another, or give an offset."
         case .neverFires:
-            "Nothing matches these components in the next 40 years: a day that its month lacks is passed over, not moved. Change day, weekday, month or year."
+            "Nothing matches these components in the next 40 years. A day that a month lacks is skipped, not moved. Change day, weekday, month or year."
         case .unknownTimeZone(let name, let nearest) where nearest.isEmpty:
-            "There is no time zone '\(name.prefix(64))'. Use a name of the IANA database, such as Europe/Berlin."
+            "'\(name.prefix(64))' is not a time zone. Must be an IANA name, such as Europe/Berlin."
         case .unknownTimeZone(let name, let nearest):
-            "There is no time zone '\(name.prefix(64))'; the nearest: \(nearest.joined(separator: ", ")). Use a name of the IANA database."
+            "'\(name.prefix(64))' is not a time zone. Must be an IANA name. Similar names: \(nearest.joined(separator: ", "))."
         case .unreadableTimeZone(let name, let reason):
-            "The rules of '\(name)' can't be read: \(reason). The operator should install the package tzdata anew."
+            "The rules of '\(name)' can't be read: \(reason). The operator should reinstall the package tzdata."
         }
     }
 }

@@ -173,10 +173,10 @@ public enum UploadDecision {
         var sum = usage
         sum += added
         if added.open > 0, let limit = quotas.openUploads, sum.open > limit {
-            throw .quotaExceeded(what: "open uploads")
+            throw .quotaExceeded(what: "\(limit) open uploads")
         }
         if added.counted > 0, let limit = quotas.uploadBytes, sum.counted > limit {
-            throw .quotaExceeded(what: "bytes of uploads")
+            throw .quotaExceeded(what: "\(limit) bytes of uploads")
         }
     }
 }

@@ -106,7 +106,7 @@ import Testing
                 let id = try await enqueue(text, hiding: [token], to: origin.url("/m"), in: live)
                 let answers = try await ended(id, in: live)["answers"].array
                 #expect(answers.map { $0["attempt"].int } == [1, 2] && answers.map { $0["status"].int } == [502, 200])
-                #expect(answers[0]["reason"].string == "it answered 502" && answers[1]["reason"].isNull)
+                #expect(answers[0]["reason"].string == "the receiver answered 502" && answers[1]["reason"].isNull)
                 let short = text.replacing(token.secretText, with: token.secretText.prefix(8) + "…")
                 #expect(answers[0]["body"].string == "<b>badgateway</b>" + short)
                 #expect(answers[1]["body"].string == String(repeating: "x", count: CallAnswer.bodyBytes))
@@ -127,7 +127,7 @@ import Testing
                 let cookie = String(try #require(signedIn["set-cookie"]).prefix { $0 != ";" })
                 let page = try await live.send(.get, "/console/calls/\(id)", ["Cookie": cookie], key: nil)
                 #expect(page.status == 200 && page.text.contains("&lt;b&gt;badgateway&lt;/b&gt;"))
-                #expect(page.text.contains("What was answered") && !page.text.contains(token.secretText))
+                #expect(page.text.contains(">Answers</h2>") && !page.text.contains(token.secretText))
                 let list = try await live.send(.get, "/console/calls", ["Cookie": cookie], key: nil)
                 #expect(list.text.contains("href=\"/console/calls/\(id)\""))
             }
@@ -141,14 +141,17 @@ import Testing
                 $0.memory = try? StoreMemory()
             } _: { live in
                 let gone = try await enqueue("{}", to: origin.url("/gone"), in: live)
-                #expect(try await ended(gone, in: live)["reason"].string == "the receiver wants no more of them (410)")
+                #expect(
+                    try await ended(gone, in: live)["reason"].string
+                        == "the receiver asked for no more calls (410 Gone)")
                 let over = try await enqueue("{}", to: origin.url("/over"), giveUpAfter: .seconds(-1), in: live)
                 #expect(try await ended(over, in: live)["reason"].string?.hasPrefix("given up") == true)
                 #expect(origin.count(of: "/over") == 0)
                 // For as long as there is time for one attempt.
                 let brief = try await enqueue("{}", to: origin.url("/brief"), giveUpAfter: .seconds(1), in: live)
                 #expect(
-                    try await ended(brief, in: live)["reason"].string == "given up after 1 attempts: it answered 503")
+                    try await ended(brief, in: live)["reason"].string
+                        == "given up after 1 attempts: the receiver answered 503")
                 let other = try await enqueue("{}", to: origin.url("/other"), subject: "s", in: live)
                 try await eventually { origin.count(of: "/other") >= 2 }
                 try await #require(live.store.records as? MemoryRecordStore).write { tables, now in

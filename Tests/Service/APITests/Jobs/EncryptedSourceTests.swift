@@ -183,7 +183,7 @@ import Testing
                     {"attachments": [{"url": "aesgcm://example.com/a#\(String(repeating: "5e", count: 44))",
                                       "encryption": {"scheme": "aesgcm", "fragment": "\(String(repeating: "0", count: 88))"}}]}
                     """, as: .submit)
-            #expect(both.status == 400 && both.text.contains("An aesgcm URL has its key in itself"))
+            #expect(both.status == 400 && both.text.contains("an aesgcm URL contains its key"))
             let broken = try await live.send(
                 .post, "/v1/jobs", json: #"{"attachments": [{"url": "aesgcm://example.com/a#5e5e5e"}]}"#, as: .submit)
             #expect(broken.status == 400 && !broken.text.contains("5e5e5e"))

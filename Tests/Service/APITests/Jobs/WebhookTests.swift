@@ -303,7 +303,7 @@ import Testing
                     return callback["reason"].isNull ? nil : callback
                 }
                 #expect(waiting["state"].string == "waiting" && waiting["attempts"].int == 1)
-                #expect(waiting["reason"].string == "it answered 503")
+                #expect(waiting["reason"].string == "the receiver answered 503")
                 let next = try Date(
                     try #require(waiting["next_at"].string),
                     strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))

@@ -128,18 +128,18 @@ import Testing
     @Test(
         arguments: [
             (.fcm, "{}", "", 400, "invalid_request", "messages:send"),
-            (.fcm, #"{"message":{}}"#, "?push_type=alert", 400, "invalid_request", "no such parameter"),
+            (.fcm, #"{"message":{}}"#, "?push_type=alert", 400, "invalid_request", "Unknown parameter"),
             (.onesignal, "[]", "", 400, "invalid_request", "OneSignal"),
             (.expo, "[{},3]", "", 400, "invalid_request", "each an object"),
             (.webpush, "{", "", 400, "invalid_json", "line 1"),
-            (.webpush, "{}", "?deadline=26", 400, "invalid_request", "25.0"),
+            (.webpush, "{}", "?deadline=26", 400, "invalid_request", "between 0.05 and 25 seconds"),
             (
                 .webpush, #"{"title":"\#(String(repeating: "x", count: 3982))"}"#, "", 413, "payload_too_large",
                 "at most 3993. Shorten it by 1 bytes"
             ),
             (
                 .expo, #"[{},{"title":"\#(String(repeating: "x", count: 4085))"}]"#, "", 413, "payload_too_large",
-                "The message at '/1' has 4097 bytes; Expo takes at most 4096"
+                "The message at '/1' has 4097 bytes; Expo accepts at most 4096"
             ),
         ] as [(PayloadFormat, String, String, Int, String, String)])
     func `what a service would not take is refused with what it would`(
@@ -179,8 +179,8 @@ import Testing
                     let page = try await live.send(.get, path, key: nil).text
                     #expect(page.contains(">Ada<") && page.contains(example.format.service))
                     #expect(page.contains(example.format == .webpush ? "of 3,993" : "of 4,096"))
-                    #expect(page.contains("shows pictures alone"))
-                    #expect(page.contains("of at most 1,000,000 bytes") == (example.format != .webpush))
+                    #expect(page.contains("shows only pictures"))
+                    #expect(page.contains("up to 1,000,000 bytes") == (example.format != .webpush))
 
                     let fired = try await live.send(.post, "/v1/notifications/\(id)/fire", json: "{}")
                     try #require(fired.status == 200, "\(fired.text)")

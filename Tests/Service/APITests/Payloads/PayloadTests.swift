@@ -335,13 +335,13 @@ import Testing
         ("", "", 400, "invalid_json", "line 1, column 1"),
         ("[]", "", 400, "invalid_request", "an object with the key 'aps'"),
         ("{}", "?on_failure=ignore", 400, "invalid_request", "drop, keep, error"),
-        ("{}", "?deadline=26", 400, "invalid_request", "25.0"),
-        ("{}", "?deadline=nan", 400, "invalid_request", "25.0"),
-        ("{}", "?expires_in=2592001", 400, "invalid_request", "2592000.0"),
+        ("{}", "?deadline=26", 400, "invalid_request", "between 0.05 and 25 seconds"),
+        ("{}", "?deadline=nan", 400, "invalid_request", "between 0.05 and 25 seconds"),
+        ("{}", "?expires_in=2592001", 400, "invalid_request", "between 60 and 2592000 seconds"),
         ("{}", "?push_type=silent", 400, "invalid_request", "voip"),
         ("{}", "?delivery=public", 400, "invalid_request", "shared"),
-        ("{}", "?deadline=5&deadline=6", 400, "invalid_request", "twice"),
-        ("{}", "?profil=x", 400, "invalid_request", "no such parameter"),
+        ("{}", "?deadline=5&deadline=6", 400, "invalid_request", "only once"),
+        ("{}", "?profil=x", 400, "invalid_request", "Unknown parameter"),
         ("{}", "?profile=x", 400, "invalid_request", "notification, message, avatar, archive"),
     ])
     func `what can't be taken is refused with what would do`(

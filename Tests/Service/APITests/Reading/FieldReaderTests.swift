@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"a": 1,"#, "line 1, column 9"), ("{\"a\": 1,\n \"a\": 2}", "the key 'a' comes twice (line 2, column 2)"),
+        (#"{"a": 1,"#, "line 1, column 9"), ("{\"a\": 1,\n \"a\": 2}", "the key 'a' occurs twice (line 2, column 2)"),
         (#"{"a": "\ud800"}"#, "half a surrogate pair (line 1, column 7)"), ("\u{FEFF}{}", "byte order mark"),
         ("{} {}", "line 1, column 4"),
     ])

@@ -119,14 +119,14 @@ import Testing
 
     static let troubles = [
         Trouble(testDescription: "hangs", answer: .init(delay: .seconds(30)), reason: "answer in"),
-        Trouble(testDescription: "fails", answer: .init(status: 500), reason: "it answered 500"),
+        Trouble(testDescription: "fails", answer: .init(status: 500), reason: "the handler answered 500"),
         Trouble(
             testDescription: "redirects", answer: .init(status: 302, headers: ["Location": "http://169.254.169.254/"]),
-            reason: "it redirects, which is not followed (302)"),
+            reason: "the handler answered 302: redirects are not followed"),
         Trouble(
             testDescription: "talks", answer: .init(body: Data(count: 10_000_000)), reason: "more than 65536 bytes"),
         Trouble(testDescription: "lies", answer: answer(#"{"then":"explode"}"#), reason: "/then"),
-        Trouble(testDescription: "mumbles", answer: answer("Yes."), reason: "its answer can't be taken"),
+        Trouble(testDescription: "mumbles", answer: answer("Yes."), reason: "the answer is not valid JSON"),
     ]
 
     @Test(arguments: troubles)

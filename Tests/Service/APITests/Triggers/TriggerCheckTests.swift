@@ -21,7 +21,7 @@ import Testing
                     .post, "/v1/triggers/check", ["Content-Type": "application/json"], body: Data(body.utf8), as: role)
                 #expect(reply.status == 200 && reply["cache-control"] == "no-store", "\(role): \(reply.text)")
                 let expected =
-                    #"{"next":[{"at":"2011-12-29T18:00:00.000Z","local":"2011-12-29T08:00:00-10:00","note":null},{"at":"2011-12-30T18:00:00.000Z","local":"2011-12-31T08:00:00+14:00","note":"2011-12-30 does not exist in this zone and was passed over."}],"zone_rules":""#
+                    #"{"next":[{"at":"2011-12-29T18:00:00.000Z","local":"2011-12-29T08:00:00-10:00","note":null},{"at":"2011-12-30T18:00:00.000Z","local":"2011-12-31T08:00:00+14:00","note":"2011-12-30 does not exist in this zone and is skipped."}],"zone_rules":""#
                 #expect(reply.text == expected + TimeZoneDatabase().version.rawValue + #""}"#)
             }
             func status(_ body: String, _ type: String = "application/json") async throws -> (Int, String?) {
@@ -62,7 +62,7 @@ import Testing
         (#"{"type": "date", "at": "2026-11-23T08:00:00Z"}"#, "trigger_passed", "/trigger/at", "later"),
         (
             #"{"type": "date", "at": "2011-12-30T08:00:00", "time_zone": "Pacific/Apia"}"#, "trigger_never_fires",
-            "/trigger/at", "never show"
+            "/trigger/at", "does not exist"
         ),
         (
             #"{"type": "calendar", "time_zone": "UTC", "components": {"day": 31, "month": 4}}"#, "trigger_never_fires",
@@ -114,6 +114,10 @@ import Testing
         ),
         (
             #"{"type": "calendar", "time_zone": "UTC", "components": {"weekday": "Montag"}}"#,
+            ["/trigger/components/weekday"]
+        ),
+        (
+            #"{"type": "calendar", "time_zone": "UTC", "components": {"weekday": 2}}"#,
             ["/trigger/components/weekday"]
         ),
         (#"{"type": "manual", "seconds": 1}"#, ["/trigger/seconds"]),

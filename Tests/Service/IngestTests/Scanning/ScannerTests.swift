@@ -73,7 +73,7 @@ import Testing
             .failure(ScanFailure("it answered 'INSTREAM size limit exceeded. ERROR'"))
         ),
         ("", .failure(ScanFailure("it answered ''"))),
-        (String(repeating: "x", count: 9000), .failure(ScanFailure("its answer has no end"))),
+        (String(repeating: "x", count: 9000), .failure(ScanFailure("its answer is too long"))),
     ])
     func `only the two answers that clamd has are verdicts`(
         answer: String, wanted: Result<ScanVerdict, ScanFailure>

@@ -55,7 +55,7 @@ import Testing
             #expect(answer == .failure(HandlerFailure("no")))
         }
         let answer = await Self.ask(calls, handler) { "asked" }
-        #expect(answer == .failure(HandlerFailure("it failed 5 times in a row and is left alone for a while")))
+        #expect(answer == .failure(HandlerFailure("the handler failed 5 times in a row, so calls to it are paused")))
         #expect(await Self.ask(calls, ResponseHandler(url: "https://b.example/")) { "asked" } == .success("asked"))
         #expect(
             await Self.ask(calls, handler, of: TenantID(rawValue: "bob")) { "asked" } == .success("asked"))
@@ -66,7 +66,7 @@ import Testing
         let may = Promise<Void>()
         let held = try await Self.held(calls, HandlerCalls.width, until: may)
         let next = await Self.ask(calls, ResponseHandler(url: "https://x.example/", timeout: 0.1)) { "asked" }
-        #expect(next == .failure(HandlerFailure("32 of the tenant's handlers were asked at the same time")))
+        #expect(next == .failure(HandlerFailure("too many calls to the tenant's handlers at the same time (limit 32)")))
         let others = await Self.ask(
             calls, ResponseHandler(url: "https://x.example/"), of: TenantID(rawValue: "bob")
         ) { "asked" }
@@ -84,12 +84,12 @@ import Testing
         let first = try await Self.held(calls, 16, until: may)
         #expect(
             await Self.ask(calls, handler) { "asked" }
-                == .failure(HandlerFailure("16 of the tenant's handlers were asked at the same time")))
+                == .failure(HandlerFailure("too many calls to the tenant's handlers at the same time (limit 16)")))
         nodes.withLock { $0 = 8 }
         let second = try await Self.held(calls, 4, until: may)
         #expect(
             await Self.ask(calls, handler) { "asked" }
-                == .failure(HandlerFailure("4 of the tenant's handlers were asked at the same time")))
+                == .failure(HandlerFailure("too many calls to the tenant's handlers at the same time (limit 4)")))
         may.make(.success(()))
         for task in first + second { #expect(await task.value == .success("late")) }
     }

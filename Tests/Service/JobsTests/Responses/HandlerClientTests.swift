@@ -61,9 +61,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (200, 65_536, nil), (200, 65_537, "its answer has more than 65536 bytes"), (204, 0, nil),
-        (500, 0, "it answered 500"), (404, 2, "it answered 404"),
-        (302, 0, "it redirects, which is not followed (302)"),
+        (200, 65_536, nil), (200, 65_537, "the answer has more than 65536 bytes"), (204, 0, nil),
+        (500, 0, "the handler answered 500"), (404, 2, "the handler answered 404"),
+        (302, 0, "the handler answered 302: redirects are not followed"),
     ])
     func `only 2xx and 64 KiB are an answer`(status: Int, bytes: Int, reason: String?) async throws {
         let answer = try await ask { _ in
@@ -85,7 +85,7 @@ import Testing
         for answer in [silent, slow] {
             guard case .failure(let failure) = answer else { return #expect(Bool(false), "\(answer)") }
             // On a busy machine the second may go by before there is a connection.
-            let late = ["it did not answer in 1 s", "it doesn't take connections in time"]
+            let late = ["the receiver did not answer in 1 s", "connecting took too long"]
             #expect(late.contains(failure.reason), "\(failure.reason)")
         }
     }

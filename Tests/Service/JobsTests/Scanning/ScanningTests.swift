@@ -179,7 +179,7 @@ import Testing
         let record = try await bench.attachment("fault: echo hello")
         #expect(record.state == .delivered)
         let step = try #require(record.steps.first { $0.name == "unscanned" })
-        #expect(step.note?.contains("it said nothing in time; delivered all the same") == true)
+        #expect(step.note?.contains("it did not answer in time; delivered all the same") == true)
         await bench.end()
         // What it does say counts all the same.
         let other = try await Bench(Scripted(.success(.rejected(reason: "worm"))), failure: .open)

@@ -172,7 +172,7 @@ import Testing
             try PushPayload(text(limit + 1), format: format)
         }
         let message = PayloadError.tooLarge(format, at: .root, bytes: limit + 1, limit: limit).message
-        #expect(message.contains("\(format.service) takes at most \(limit)") && message.contains("by 1 bytes"))
+        #expect(message.contains("\(format.service) accepts at most \(limit)") && message.contains("by 1 bytes"))
     }
 
     @Test func `each message of an array has the whole length, and one that is too long is named`() throws {

@@ -306,10 +306,10 @@ import Testing
     @Test func `a server that isn't there, and a name that leads nowhere, are told`() async throws {
         let gone = try TestBucket(at: FreePort.find())
         let error = await #expect(throws: S3Error.self) { try await gone.client.put([1], as: "a") }
-        #expect(error == .unreachable(host: "127.0.0.1", reason: "it refuses connections"))
+        #expect(error == .unreachable(host: "127.0.0.1", reason: "the connection was refused"))
         let nowhere = try TestBucket { $0.endpoint = "http://nowhere.invalid" }
         let other = await #expect(throws: S3Error.self) { try await nowhere.client.put([1], as: "a") }
-        #expect(other == .unreachable(host: "nowhere.invalid", reason: "its name leads to no address"))
+        #expect(other == .unreachable(host: "nowhere.invalid", reason: "the host name can't be resolved"))
     }
 
     @Test func `a gateway whose storage stands still is an error in time, and used again when it goes on`() async throws
@@ -335,7 +335,7 @@ import Testing
             .unknownAccessKey("k"), .wrongSecret(accessKey: "k"), .expiredCredentials,
             .accessDenied(operation: "reading"),
             .clockSkewed, .hashMismatch, .certificate(host: "h"),
-            .unreachable(host: "h", reason: "it refuses connections"),
+            .unreachable(host: "h", reason: "the connection was refused"),
             .timedOut(host: "h"), .brokenConnection(host: "h"), .unavailable(status: 503, code: "SlowDown"), .full,
             .malformedAnswer(reason: "it isn't HTTP"), .refused(status: 400, code: ""),
             .file(reason: "cannot read a file: no", isOutOfSpace: false), .cancelled,

@@ -177,7 +177,7 @@ import Testing
         let environment = nowhere.merging(["AWS_CONTAINER_CREDENTIALS_FULL_URI": url]) { $1 }
         await #expect(
             throws: S3Error.noCredentials(
-                reason: "AWS_CONTAINER_CREDENTIALS_FULL_URI leads elsewhere than to this machine, without TLS")
+                reason: "AWS_CONTAINER_CREDENTIALS_FULL_URI is neither on this machine nor https")
         ) { try await found(environment) }
     }
 

@@ -69,12 +69,12 @@ import Testing
         summary.add(line("d.pdf", .unrecognizedType(sniffed: "application/pdf")))
         summary.add(line("e.jpg", .unrecognizedType(sniffed: "application/x-empty")))
         summary.add(ResultLine(path: Data("link".utf8), refused: .invalidSource(reason: "it is a link"), skipped: true))
-        let no = "This is no picture, sound or video that Satchel takes"
+        let no = "Not a supported picture, sound or video"
         #expect(
             summary.lines(profile: .notification, elapsed: .seconds(1)) == [
                 "Skipped:",
-                "  a, b, c, d, e and 2 more: \(no) (it looks like text/plain). Send the picture, sound or video itself.",
-                "  d.pdf: This is a PDF document, and no picture, sound or video. Export its pages as JPEG or PNG.",
+                "  a, b, c, d, e and 2 more: \(no) (looks like text/plain). Send the picture, sound or video itself.",
+                "  d.pdf: This is a PDF document, not a picture, sound or video. Export its pages as JPEG or PNG.",
                 "  e.jpg: The file is empty. Send it again.",
                 "Passed over: link; links and the like are never opened, and --all lists them.",
                 "10 files: 0 delivered, 9 skipped (no media, or empty), 1 passed over (links and the like).",

@@ -102,7 +102,10 @@ import Testing
         }
         #expect(!FileManager.default.fileExists(atPath: user.store.path(percentEncoded: false)))
         for (arguments, problems) in [
-            (["timed.json", "--in", "1m"], ["/trigger: The time is given beside this, too. Leave one of them out."]),
+            (
+                ["timed.json", "--in", "1m"],
+                ["/trigger: Must be omitted, because the time is also given as an option."]
+            ),
             (["push.json", "--at", "2020-01-01T00:00:00Z"], ["/trigger/at: "]),
             (["broken.json"], [""]),
         ] {

@@ -61,8 +61,8 @@ import Testing
             ["message.json", "--format", "fcm", "--attach", "photo=\(photo)"], in: home)
         let page = try await preview.page
         #expect(
-            page.contains("<bdi>Hello</bdi>") && page.contains("FCM") && page.contains("of 4,096, without who gets it"))
-        #expect(page.contains("At /message/notification/image") && page.contains("of at most 1,000,000 bytes"))
+            page.contains("<bdi>Hello</bdi>") && page.contains("FCM") && page.contains("of 4,096 (without recipients)"))
+        #expect(page.contains("At /message/notification/image") && page.contains("up to 1,000,000 bytes"))
         #expect(page.contains("/main.jpg"))
         _ = try await preview.interrupt()
     }
@@ -95,13 +95,13 @@ import Testing
         try write("push.json", "{\"aps\": {\n  alert}}")
         try await eventually { try await preview.page.contains("role=\"alert\"") }
         #expect(try await preview.page.contains("<bdi>Second"))
-        #expect(try await preview.page.contains("The payload is no JSON: "))
-        #expect(try preview.program.errorsSoFar.contains("The payload is no JSON: "))
+        #expect(try await preview.page.contains("The payload is not valid JSON: "))
+        #expect(try preview.program.errorsSoFar.contains("The payload is not valid JSON: "))
 
         try write("push.json", payload("Third"))
         try write("category.json", #"{"id": "c", "actions": [{"id": "one"}], "extras": 1}"#)
         try await eventually { try await preview.page.contains("/actions/0/title") }
-        #expect(try await preview.page.contains("/extras: There is no such field here"))
+        #expect(try await preview.page.contains("/extras: Unknown field"))
         try FileManager.default.removeItem(at: home.url.appending(path: "category.json"))
         try await eventually { try await preview.page.contains("category.json&#39; can&#39;t be read") }
 
@@ -130,7 +130,7 @@ import Testing
             (["push.json", "--attach", "photo=x.jpg"], "'x.jpg' can't be read"),
             (
                 ["push.json", "--handler", "ftp://x/"],
-                "--handler can't be called: its scheme is neither https nor http"
+                "--handler can't be called: the URL's scheme must be https or http"
             ),
             (["push.json", "--port", "70000"], "--port must be between 1 and 65535"),
             (["push.json", "--port", "\(preview.port)"], "can't be listened on: "),
@@ -171,13 +171,13 @@ import Testing
         let (status, problem) = try await preview.post(
             ["id": Self.id(), "session": other, "action": "reset-rotation-action"])
         #expect(status == 409 && problem["code"] as? String == "unknown_action")
-        #expect((problem["detail"] as? String)?.hasSuffix("there are \(rotate), default, dismiss.") == true)
+        #expect((problem["detail"] as? String)?.hasSuffix("Use one of \(rotate), default, dismiss.") == true)
 
         preview.stopHandler()
         let (_, last) = try await preview.post(["id": Self.id(), "session": session, "action": rotate])
         #expect(last["then"] as? String == "forward" && last["decided_by"] as? String == "default")
         #expect(rotation(last) == 380)
-        #expect(try preview.program.errorsSoFar.contains("The handler did not decide: "))
+        #expect(try preview.program.errorsSoFar.contains("The handler made no decision: "))
     }
 
     @Test

@@ -12,7 +12,7 @@ import Testing
         let rows = try user.satchel.run(arguments).outputText.split(separator: "\n")
         #expect(rows.count == 3 && rows.first == "NUMBER  AT                        LOCAL                      NOTE")
         let note =
-            "02:30 does not exist on 2026-03-29, as the clocks go forward from 02:00 to 03:00: it fires at the first instant after that."
+            "02:30 does not exist on 2026-03-29, because the clocks go forward from 02:00 to 03:00: it fires directly after the gap."
         #expect(rows.dropFirst().first == "     1  2026-03-29T01:00:00.000Z  2026-03-29T03:00:00+02:00  \(note)")
         let lines = try user.satchel.run(arguments + ["--format", "jsonl"]).outputText.split(separator: "\n")
         #expect(
@@ -27,7 +27,7 @@ import Testing
         let user = try CommandLineUser()
         for (trigger, words) in [
             (#"{"type": "calendar", "time_zone": "Berlin", "components": {"hour": 8}}"#, "Europe/Berlin"),
-            (#"{"type": "interval", "seconds": 0, "unit": "s"}"#, "/unit: There is no such field"),
+            (#"{"type": "interval", "seconds": 0, "unit": "s"}"#, "/unit: Unknown field"),
             (#"{"type": "date", "at": "2020-01-01T00:00:00Z"}"#, "has passed"), ("{", "JSON"), ("[]", "object"),
         ] {
             let result = try user.run("trigger", trigger)

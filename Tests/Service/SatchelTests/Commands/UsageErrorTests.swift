@@ -152,7 +152,7 @@ import Testing
         // Nobody listens on the port of discard.
         let asleep = try user.run("health", "http://127.0.0.1:9")
         #expect(asleep.status == 1)
-        #expect(asleep.errorText == "satchel: http://127.0.0.1:9 doesn't answer: it refuses connections.\n")
+        #expect(asleep.errorText == "satchel: http://127.0.0.1:9 doesn't answer: the connection was refused.\n")
         let unknown = try user.run("health", "http://no-such-host.invalid")
         #expect(unknown.status == 1 && !unknown.errorText.contains(/errno|NIO|Error|\(/), "\(unknown.errorText)")
     }

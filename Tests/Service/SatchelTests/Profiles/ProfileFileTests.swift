@@ -68,7 +68,8 @@ import Testing
         let error = #expect(throws: ProfileFileError.self) { try ProfileFile(yaml: yaml, path: "mine.yaml") }
         let text = error?.description ?? ""
         for problem in [
-            "line 3: one.name: is not known; known are based_on, summary", "line 4: one.summary: a=b must be a text",
+            "line 3: one.name: is not a field; must be one of based_on, summary",
+            "line 4: one.summary: a=b must be a string",
             "line 5: one.image.types: jpeg must be a list of", "one.image.cap: 5.5 must be a whole number of bytes",
             "one.image.attention: 1 must be true or false",
             "one.image.longest_side: 800 must be a whole number of pixels",
@@ -120,8 +121,8 @@ import Testing
         let error = #expect(throws: ProfileFileError.self) { try ProfileFile(yaml: yaml, path: "mine.yaml") }
         let text = error?.description ?? ""
         for problem in [
-            "line 3: quick.speed: faster must be best, standard or fast",
-            "quick.animation.type: video/webm must be image/gif, image/webp, video/mp4, image/png or image/jpeg",
+            "line 3: quick.speed: faster must be one of best, standard, fast",
+            "quick.animation.type: video/webm must be one of image/gif, image/webp, video/mp4, image/png, image/jpeg",
             "quick.image.cap: 1 must be at least",
         ] {
             #expect(text.contains(problem), "\(problem) in \(text)")

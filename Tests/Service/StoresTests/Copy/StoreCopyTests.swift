@@ -563,7 +563,7 @@ import Testing
         try await expectOther(place.copy())
         // One with records of its own, one that a node uses, and one without a schema.
         for (sql, expected) in [
-            ("DELETE FROM copies; DELETE FROM blobs; INSERT INTO usage VALUES ('ada', 0)", "records of its own"),
+            ("DELETE FROM copies; DELETE FROM blobs; INSERT INTO usage VALUES ('ada', 0)", "already has records"),
             (
                 """
                 DELETE FROM usage;

@@ -332,7 +332,7 @@ struct Question: Sendable {
         },
         Question("start a lease beyond the tenant's quota") { store in
             let (records, attachment) = (store.records, store.attachments[3])
-            await #expect(throws: AttachmentError.quotaExceeded(what: "live leases")) {
+            await #expect(throws: AttachmentError.quotaExceeded(what: "active leases")) {
                 try await records.startLease(
                     on: attachment, in: .owner(FilledStore.tenant), renditions: nil, for: .seconds(60),
                     within: Quotas(liveLeases: 10))

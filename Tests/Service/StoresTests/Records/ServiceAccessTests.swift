@@ -115,8 +115,8 @@ import Testing
         }
         let first = try await start()
         _ = try await start()
-        await #expect(throws: AttachmentError.quotaExceeded(what: "live leases")) { _ = try await start() }
-        await #expect(throws: AttachmentError.quotaExceeded(what: "live leases")) {
+        await #expect(throws: AttachmentError.quotaExceeded(what: "active leases")) { _ = try await start() }
+        await #expect(throws: AttachmentError.quotaExceeded(what: "active leases")) {
             _ = try await records.startLease(
                 on: nil, in: .bearer(grant.1), renditions: nil, for: .seconds(60), within: quotas)
         }

@@ -99,7 +99,7 @@ import Testing
             #expect(error == .missingKeys(path: volume.path, reason: "Read-only file system"))
             let link = home.path + "/link"
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: volume.path)
-            #expect(throws: StoreError.missingKeys(path: link, reason: "it is a link that leads nowhere")) {
+            #expect(throws: StoreError.missingKeys(path: link, reason: "it is a dangling symbolic link")) {
                 try KeyRing(path: link)
             }
         }

@@ -16,7 +16,7 @@ import Testing
         #expect(error.code == .unrecognizedType)
         #expect(
             error.message.hasPrefix(
-                "This is named .\(promised), but it doesn't begin like one (it looks like text/plain)"))
+                "This is named .\(promised), but it doesn't begin like one (looks like text/plain)"))
     }
 
     @Test(arguments: [

@@ -60,13 +60,13 @@ import Testing
             $0.category = nil
             $0.categoryID = nil
         },
-        Case(.bannerHidesActions, says: "2 of 3 actions: not 'C'") {
+        Case(.bannerHidesActions, says: "only 2 of 3 actions. When the notification is opened, it also shows 'C'") {
             $0.category?.actions.append(CategoryAction(id: "c", title: "C"))
         },
-        Case(.ratioDiffers, says: "0.75 high for 1 wide, the category reserves 0.6") {
+        Case(.ratioDiffers, says: "0.75 times its width, but the category reserves 0.6") {
             $0.media[0].size = PixelSize(width: 800, height: 600)
         },
-        Case(.ratioDiffers, says: "0.05 high for 1 wide") { $0.media[0].size = PixelSize(width: 1000, height: 50) },
+        Case(.ratioDiffers, says: "0.05 times its width") { $0.media[0].size = PixelSize(width: 1000, height: 50) },
         // A tenth is a margin that nobody sees.
         Case { $0.media[0].size = PixelSize(width: 1000, height: 655) },
         Case(.ratioDiffers) { $0.media[0].size = PixelSize(width: 1000, height: 665) },
@@ -82,19 +82,19 @@ import Testing
             let failure = NotificationFacts.Medium.Failure(code: "fetch_failed", message: "Gone.")
             $0.media += [.init(identifier: "clip", failure: failure), .init(identifier: "song", failure: failure)]
         },
-        Case(.linksEndEarly, says: "links end at 1970-01-01T00:00:00.000Z") {
+        Case(.linksEndEarly, says: "links expire at 1970-01-01T00:00:00.000Z") {
             $0.linksEnd = Instant(milliseconds: 0)
         },
         Case { $0.linksEnd = nil },
         Case { $0.pushEnds = nil },
         Case { $0.media[0].size = PixelSize(width: 3162, height: 1897) },
-        Case(.memory, says: "'photo' takes 24 MB decoded") { $0.media[0].size = PixelSize(width: 3163, height: 1898) },
+        Case(.memory, says: "'photo' needs 24 MB when decoded") { $0.media[0].size = PixelSize(width: 3163, height: 1898) },
         // A video is decoded as it plays.
         Case {
             $0.media[0].size = PixelSize(width: 10_000, height: 6_000)
             $0.media[0].isPicture = false
         },
-        Case(.payloadCut, says: "4096 bytes it lacks preview_url of 'photo', satchel") {
+        Case(.payloadCut, says: "4096 bytes, so these parts were removed: preview_url of 'photo', satchel") {
             $0.dropped = ["preview_url of 'photo'", "satchel"]
         },
     ]

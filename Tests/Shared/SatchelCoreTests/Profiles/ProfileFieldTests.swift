@@ -143,11 +143,11 @@ import Testing
         let told = problems.map(\.description)
         for text in [
             "deadline: soon must be a number of seconds from 0.05 to 86400, or null",
-            "keeps_original: maybe must be true or false", "speed: faster must be best, standard or fast",
-            "name: is not known",
-            "colour: is not known; known are summary, deadline",
-            "image.types: jpeg must be a list of image/jpeg, image/png or image/webp",
-            "image.cap: 1.5 must be a whole number of bytes", "image.size: is not known; known are types, longest_side",
+            "keeps_original: maybe must be true or false", "speed: faster must be one of best, standard, fast",
+            "name: is not a field",
+            "colour: is not a field; must be one of summary, deadline",
+            "image.types: jpeg must be a list of image/jpeg, image/png, image/webp",
+            "image.cap: 1.5 must be a whole number of bytes", "image.size: is not a field; must be one of types, longest_side",
             "video: none must be a mapping, or null",
         ] {
             #expect(told.contains { $0.hasPrefix(text) }, "\(text) in \(told)")

@@ -27,7 +27,7 @@ import Testing
         #expect(again.at.description == "2027-01-01T06:30:00.000Z" && again.local == "2027-01-01T08:30:00+02:00")
         #expect(
             again.moved(from: pending.at).note
-                == "The rules of the time zone changed: by the old ones this was at 2027-01-01T07:30:00.000Z.")
+                == "The rules of the time zone changed. Under the old rules this was at 2027-01-01T07:30:00.000Z.")
         #expect(again.moved(from: again.at) == again)
     }
 

@@ -19,7 +19,7 @@ import Testing
         #expect(
             occurrences.map(\.note) == [
                 nil,
-                "02:30 does not exist on 2026-03-29, as the clocks go forward from 02:00 to 03:00: it fires at the first instant after that.",
+                "02:30 does not exist on 2026-03-29, because the clocks go forward from 02:00 to 03:00: it fires directly after the gap.",
                 nil,
             ])
     }
@@ -33,7 +33,7 @@ import Testing
             ])
         #expect(
             occurrences[1].note
-                == "02:30 comes twice on 2026-10-25, as the clocks go back from 03:00 to 02:00: it fires the first time alone."
+                == "02:30 occurs twice on 2026-10-25, because the clocks go back from 03:00 to 02:00: it fires only the first time."
         )
         // Accepted between the two, it has been.
         #expect(
@@ -89,7 +89,7 @@ import Testing
             occurrences.map(\.local) == [
                 "2011-12-29T08:00:00-10:00", "2011-12-31T08:00:00+14:00", "2012-01-01T08:00:00+14:00",
             ])
-        #expect(occurrences.map(\.note) == [nil, "2011-12-30 does not exist in this zone and was passed over.", nil])
+        #expect(occurrences.map(\.note) == [nil, "2011-12-30 does not exist in this zone and is skipped.", nil])
         // Midnight of the 31st is where the gap ends: it is that day's own.
         #expect(
             try daily("Pacific/Apia", 0).locals(after: "2011-12-29T00:00:00-10:00", 2) == [
@@ -156,7 +156,7 @@ import Testing
             ])
         #expect(
             spring[2].note
-                == "02:30 does not exist on 2026-03-29, as the clocks go forward from 02:00 to 03:00, and was passed over."
+                == "02:30 does not exist on 2026-03-29, because the clocks go forward from 02:00 to 03:00, and is skipped."
         )
         let autumn = try hourly.occurrences(after: Instant(written: "2026-10-25T02:00:00+02:00"), 3)
         #expect(
