@@ -13,6 +13,7 @@
 # - The tests run without SwiftPM, which would plan the whole package again for each part.
 # - Some tests mount file systems and open networks of their own. For users other than root the script makes a namespace.
 #
+# With SATCHEL_TEST_SERVERS=none a part leaves out what needs a server, as `test` does.
 # SATCHEL_TEST_BUILD is the directory that SwiftPM built in (.build). Tests that match SATCHEL_TEST_SKIP are left out.
 # SATCHEL_TEST_PATIENCE multiplies the minutes and the budgets (Tests/sanitize.sh uses all three).
 set -u
@@ -166,13 +167,14 @@ run_part() {
     esac
 }
 
+servers=${SATCHEL_TEST_SERVERS:-}
 began=$(date +%s)
 for name in "$@"; do
     listed=$(awk -v set="$name" '$1 == set { print $2 }' Tests/budgets.txt)
     for part in ${listed:-$name}; do
         # `make test` does without servers that take hundreds of megabytes: see Server in Tests/Support/TestSupport.
-        unset SATCHEL_TEST_SERVERS
-        [ "$name" != test ] || export SATCHEL_TEST_SERVERS=none
+        export SATCHEL_TEST_SERVERS="$servers"
+        [ "$name" != test ] || SATCHEL_TEST_SERVERS=none
         run_part "$part"
     done
 done
