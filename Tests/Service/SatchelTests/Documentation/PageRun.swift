@@ -53,7 +53,7 @@ struct PageRun: ~Copyable {
         self.harness = harness
     }
 
-    /// A command, or some, of a page.
+    /// One or more commands of a page.
     struct Piece {
         /// Its first line in the page, from 0.
         var line: Int
@@ -84,14 +84,14 @@ struct PageRun: ~Copyable {
         return pieces
     }
 
-    /// The outputs of the pieces, with the words of the page for what differs by place.
+    /// Runs the pieces and returns their outputs, with the page's address and paths instead of the test's.
     ///
     /// - Throws: ``Failure`` for the first piece that fails.
     func run(_ pieces: [Piece]) async throws -> [String] {
         let (scratch, home) = (scratch.url, harness.home.path)
         let port = service?.url.port.map { "127.0.0.1:\($0)" } ?? Self.writtenAddress
         let output = { (number: Int, name: String) in scratch.appending(path: "\(number).\(name)") }
-        // Shells without `-u` would use an empty string for a variable that a page forgot to set.
+        // With `-u`, a variable that the page does not set is an error.
         let script = pieces.enumerated().map { number, piece in
             """
             echo \(number) > "\(output(0, "begun").path())"

@@ -6,12 +6,13 @@ import Testing
 
 /// The pages show commands that work, with the output that they have. `make docs` writes the outputs.
 @Suite struct PageTests {
-    /// The number of blocks that a page may mark as `not-run`: they need apt, systemd, containers, a terminal or several machines.
+    /// The number of blocks that a page marks as `not-run`. They need apt, systemd, containers, a terminal or several
+    /// machines.
     private static let unrun = [
         "README.md": 2, "docs/command-line.md": 2, "docs/contributing/testing.md": 2, "docs/getting-started.md": 3,
-        "docs/http-api.md": 1,
-        "docs/notifications.md": 1, "docs/operate/backup.md": 3, "docs/operate/configuration.md": 2,
-        "docs/operate/install.md": 5, "docs/operate/many-nodes.md": 3, "docs/operate/monitoring.md": 1,
+        "docs/http-api.md": 1, "docs/notifications.md": 1, "docs/operate/backup.md": 3,
+        "docs/operate/configuration.md": 2, "docs/operate/install.md": 5, "docs/operate/many-nodes.md": 3,
+        "docs/operate/monitoring.md": 1,
         "docs/operate/upgrade.md": 2,
     ]
 
@@ -52,7 +53,7 @@ import Testing
                 isChanged = true
             } else {
                 Issue.record(
-                    "\(path):\(piece.line + 1): the output is another. Run 'make docs'.\n\(text.joined(separator: "\n"))"
+                    "\(path):\(piece.line + 1): the output differs. Run 'make docs'.\n\(text.joined(separator: "\n"))"
                 )
             }
         }
