@@ -13,7 +13,7 @@
 # - The tests run without SwiftPM, which would plan the whole package again for each part.
 # - Some tests mount file systems and open networks of their own. For users other than root the script makes a namespace.
 #
-# With SATCHEL_TEST_SERVERS=none a part leaves out what needs a server, as `test` does.
+# With SATCHEL_TEST_SELECTION=test a part leaves out what `make test` does.
 # SATCHEL_TEST_BUILD is the directory that SwiftPM built in (.build). Tests that match SATCHEL_TEST_SKIP are left out.
 # SATCHEL_TEST_PATIENCE multiplies the minutes and the budgets (Tests/sanitize.sh uses all three).
 set -u
@@ -104,9 +104,10 @@ swift_tests() {
     run "$part" "$tests" --testing-library swift-testing "$@" --filter "$filter" ${SATCHEL_TEST_SKIP:+--skip "$SATCHEL_TEST_SKIP"}
 }
 
-# suites_with_servers folder...: the suites with tests that `make test` leaves out, as a pattern.
-suites_with_servers() {
-    grep -rlE '\.(needs|hasCases)\(' "$@" --include='*Tests.swift' | sed 's|.*/||; s|\.swift$||' | paste -sd '|'
+# suites_left_out folder...: the suites with tests that `make test` leaves out, as a pattern.
+suites_left_out() {
+    suites=$(grep -rlE '\.(needs|hasCases|inCheck)\(' "$@" --include='*Tests.swift' | sed 's|.*/||; s|\.swift$||' | paste -sd '|')
+    echo "[./]($suites)/"
 }
 
 # About half of the time each.
@@ -124,14 +125,14 @@ run_part() {
             run "$1" ./Tests/halves.sh "$tests" '^(ServeTests|SatchelClientTests)\.' "$shared" --no-parallel
             ;;
         ServeTests | SatchelClientTests) swift_tests "$1" "^$1\\." --no-parallel ;;
-        # What `make test` left out: with buckets, browsers, clusters.
-        servers)
-            export SATCHEL_TEST_SERVERS=only
-            swift_tests "$1" "\\.($(suites_with_servers Tests/Service/S3Tests Tests/Service/StoresTests))/"
+        # What `make test` left out: see TestSelection in Tests/Support/TestSupport.
+        rest)
+            SATCHEL_TEST_SELECTION=rest
+            swift_tests "$1" "$(suites_left_out Tests/Service/S3Tests Tests/Service/StoresTests Tests/Service/CodecPoolTests)"
             ;;
-        servers+serve)
-            export SATCHEL_TEST_SERVERS=only
-            swift_tests "$1" "\\.($(suites_with_servers Tests/Service/ServeTests Tests/Service/SatchelTests))/" --no-parallel
+        rest+serve)
+            SATCHEL_TEST_SELECTION=rest
+            swift_tests "$1" "$(suites_left_out Tests/Service/ServeTests Tests/Service/SatchelTests Tests/Client)" --no-parallel
             ;;
         # The API's tests on PostgreSQL and a bucket.
         APITests+nodes)
@@ -167,14 +168,13 @@ run_part() {
     esac
 }
 
-servers=${SATCHEL_TEST_SERVERS:-}
+selection=${SATCHEL_TEST_SELECTION:-}
 began=$(date +%s)
 for name in "$@"; do
     listed=$(awk -v set="$name" '$1 == set { print $2 }' Tests/budgets.txt)
     for part in ${listed:-$name}; do
-        # `make test` does without servers that take hundreds of megabytes: see Server in Tests/Support/TestSupport.
-        export SATCHEL_TEST_SERVERS="$servers"
-        [ "$name" != test ] || SATCHEL_TEST_SERVERS=none
+        export SATCHEL_TEST_SELECTION="$selection"
+        [ "$name" != test ] || SATCHEL_TEST_SELECTION="test"
         run_part "$part"
     done
 done

@@ -24,7 +24,8 @@ extension Isolation {
         /// Without optimisation the hashes and the messages take tenths of a second besides.
         private static let rest = 0.25
 
-        @Test func `no source takes more memory than was estimated, and few far more or less time`() async throws {
+        @Test(.inCheck("decodes every sample with several profiles"))
+        func `no source takes more memory than was estimated, and few far more or less time`() async throws {
             let scratch = try Scratch()
             let samples = try MediaManifest.load().files.map { (name: $0.path, url: $0.url) }
             let large = try Self.large(in: scratch.directory.url)

@@ -9,7 +9,8 @@ extension Isolation {
     /// The real codec in the real confinement. What comes out is judged elsewhere; here, that nothing a decoder does is
     /// taken for an attack or runs into a limit.
     @Suite struct MediaTests {
-        @Test func `no sample makes the codec do what the confinement forbids`() async throws {
+        @Test(.inCheck("decodes every sample under strace"))
+        func `no sample makes the codec do what the confinement forbids`() async throws {
             let scratch = try Scratch()
             let manifest = try MediaManifest.load()
             let configuration = CodecPoolConfiguration(executable: try Repository.product("satchel-codec"), codecs: 2)

@@ -11,7 +11,7 @@ public enum StoreKind: String, CaseIterable, Sendable {
     case cluster
 
     /// Those that this run tries.
-    public static var allCases: [StoreKind] { Server.cases([.directory, .cluster]) { $0 == .cluster } }
+    public static var allCases: [StoreKind] { TestSelection.cases([.directory, .cluster]) { $0 == .cluster } }
 }
 
 /// Where a service is tried: a directory with keys and files of its own, a store, and the real program.

@@ -24,7 +24,8 @@ enum Platform: String, CaseIterable, Sendable {
 
 /// The client on platforms that these tests don't run on: a copy of the sources in which `#if` is decided as it is there,
 /// against stand-ins for Apple's modules, which lack what Apple prohibits on the platform (`Tests/Client/apple`).
-@Suite(.serialized, .timeLimit(.minutes(3))) struct PlatformTests {
+@Suite(.inCheck("compiles the client five times"), .serialized, .timeLimit(.minutes(3)))
+struct PlatformTests {
     @Test(arguments: Platform.allCases) func `the client compiles`(for platform: Platform) throws {
         let bench = try Workbench(platform)
         // Most platforms see the same sources and the same modules as a phone, for which the tests below build them.

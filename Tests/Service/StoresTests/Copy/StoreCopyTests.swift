@@ -304,7 +304,7 @@ import Testing
         return told
     }
 
-    @Test(.hasCases(for: .ceph), arguments: Server.cases([false, true]) { $0 })
+    @Test(.hasCases(for: .ceph), arguments: TestSelection.cases([false, true]) { $0 })
     func `a copy tells what the store tells, by the same ids and tokens`(isBucket: Bool) async throws {
         let place = try Place(isBucket: isBucket)
         let (content, told) = try await Self.filled(place)

@@ -157,7 +157,7 @@ enum Backend: String, CaseIterable, CustomTestStringConvertible {
     static let keepingBytes = of([.files, .memory, .bucket])
 
     /// Those that this run tries.
-    static func of(_ backends: [Backend]) -> [Backend] { Server.cases(backends) { $0.hasBucket } }
+    static func of(_ backends: [Backend]) -> [Backend] { TestSelection.cases(backends) { $0.hasBucket } }
 
     /// Nodes of a database have to ask.
     var countsRevocations: Bool { !keepsRecordsInPostgres }
