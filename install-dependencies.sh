@@ -22,11 +22,11 @@ set -eu
 
 build="build-essential pkg-config git make libvips-dev libavformat-dev libavcodec-dev libavfilter-dev
     libswscale-dev libswresample-dev libheif-dev libjxl-dev libjpeg62-turbo-dev libmagic-dev libseccomp-dev
-    libsqlite3-dev libpq-dev libncurses6 libxml2"
+    libsqlite3-dev libpq-dev libncurses6 libxml2 python3"
 run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 libpq5 ca-certificates tzdata"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp
     libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl procps shellcheck python3-prometheus-client python3-pil
-    python3-numpy python3-pyte python3-cryptography python3-botocore libavif-bin zsh fish file curl postgresql pgbouncer"
+    python3-numpy python3-pyte python3-cryptography python3-botocore libavif-bin zsh fish file curl groff-base postgresql pgbouncer"
 check="debootstrap nginx-light prometheus python3-yaml chromium chromium-driver clamav-daemon ceph-mon ceph-osd ceph-common
     radosgw libfaketime valgrind"
 packaging="debhelper chrpath lintian systemd-container"
@@ -77,13 +77,9 @@ apt_install="env LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive apt-get install -
 
 # Lists what `apt-get install` is about to do with these arguments, and writes the names of new packages to $scratch/new.
 announce() {
-    status=0
-    $apt_install --assume-no -o Debug::NoLocking=1 "$@" >"$scratch/plan" 2>"$scratch/fault" || status=$?
-    # apt-get says no to its own question with status 1, and cannot solve the request with 100.
-    if [ $status -gt 1 ]; then
-        cat "$scratch/plan" "$scratch/fault" >&2
-        exit 1
-    fi
+    # With --print-uris apt-get installs nothing.
+    $apt_install -y --print-uris -o Debug::NoLocking=1 "$@" >"$scratch/plan" 2>"$scratch/log" ||
+        { cat "$scratch/plan" "$scratch/log" >&2; exit 1; }
     awk '/^[^ ]/ { new = /^The following NEW packages/ } /^ / && new' "$scratch/plan" | xargs -n 1 | sed 's/:.*//' >"$scratch/new"
     download=$(sed -n 's/^Need to get \(.*\) of archives.*/\1/p' "$scratch/plan")
     disk=$(sed -n 's/^After this operation, \(.*\) of additional disk space.*/\1/p' "$scratch/plan")
