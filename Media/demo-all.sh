@@ -15,42 +15,21 @@ echo "\$ satchel batch Media --output .demo/output"
 status=0
 "$satchel" batch Media --output .demo/output --report .demo/report.jsonl \
     --exclude '*.py' --exclude '*.sh' --exclude '*.md' --exclude 'manifest.json' --exclude 'notifications' --exclude '*__pycache__*' || status=$?
-# 1 says that some were not delivered; anything else is trouble.
+# 1 says that some were not delivered.
 [ "$status" -le 1 ] || exit "$status"
 echo
 python3 Media/expected.py .demo/report.jsonl
 
 echo
-echo "The renditions lie in .demo/output, such as these:"
+echo "The results are in .demo/output, such as these:"
 find .demo/output -type f | sort | awk 'NR % 25 == 1' | head -n 5 | sed 's/^/  /'
 
-id=$("$satchel" list --state delivered --kind image --limit 1 --format csv 2> /dev/null | tail -n 1 | cut -d , -f 1)
 echo
-echo "A lease opens one of them, and only as long as you let it:"
-echo
-echo "\$ satchel lease $id"
-"$satchel" lease "$id" > .demo/lease 2> .demo/hint
-sed 's/\(satl_...\).*/\1…/' .demo/lease
-lease=$(sed -n 's/^lease *//p' .demo/lease)
-token=$(sed -n 's/^token *//p' .demo/lease)
-rm -f .demo/lease .demo/hint .demo/opened.jpg
-echo
-echo "\$ satchel get --lease satl_… --output .demo/opened.jpg"
-printf '%s\n' "$token" | "$satchel" get --lease - --output .demo/opened.jpg
-echo "  $(wc -c < .demo/opened.jpg) bytes in .demo/opened.jpg"
-echo "\$ satchel revoke $lease"
-"$satchel" revoke "$lease"
-echo "\$ satchel get --lease satl_…"
-printf '%s\n' "$token" | "$satchel" get --lease - > /dev/null 2> .demo/refusal && exit 1
-sed 's/^/  /' .demo/refusal
-rm -f .demo/refusal
-
-echo
-echo "And what they weigh, each main rendition beside its source:"
+echo "Bytes of the sources and of their main results:"
 python3 Media/sizes.py .demo/report.jsonl
 
 echo
-echo "A notification in a browser, with its actions and who answers them; Ctrl-C ends it:"
+echo "These commands show a notification in a browser, with its actions and their handler. Ctrl-C ends them:"
 echo
 notifications=Media/notifications
 echo "  $notifications/handler.py &"
