@@ -85,6 +85,7 @@ check-debian13: dependencies-check ## Run the codec side's tests and the demo on
 	SATCHEL_TARGETS=GIFTests,CodecsTests,satchel-codec,satchel-stills ./Tests/debian13.sh ./Tests/bounded.py $(if $(filter full,$(SATCHEL_TESTS)),40,20) \
 	    ./Tests/codecs.sh
 	rm -rf .demo
+	SATCHEL_CODEC=.build/debug ./Tests/debian13.sh Media/demo.sh /mnt/built/debug/satchel
 	SATCHEL_CODEC=.build/debug ./Tests/debian13.sh Media/demo-all.sh /mnt/built/debug/satchel
 	rm -rf .demo
 
