@@ -88,7 +88,7 @@ package struct Listener: ServiceLifecycle.Service {
                     }
                 }
             } catch {
-                logger.error("no more connections are taken", metadata: ["reason": "\(error)"])
+                logger.error("cannot accept connections", metadata: ["reason": "\(error)"])
             }
         }
     }

@@ -55,9 +55,9 @@ package struct ReloadingCertificate: ServiceLifecycle.Service {
     private func reload() {
         do throws(TLSFiles.Unusable) {
             try Self.load(files, by: reloader)
-            logger.info("the TLS certificate was read again")
+            logger.info("reloaded the TLS certificate")
         } catch {
-            logger.error("the changed TLS files can't be used", metadata: ["reason": "\(error)"])
+            logger.error("cannot reload the TLS certificate", metadata: ["reason": "\(error)"])
         }
     }
 

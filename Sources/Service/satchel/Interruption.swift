@@ -2,18 +2,18 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Turns SIGINT and SIGTERM into cancellation, so that what is underway is handed back; a second one ends at once.
+/// Turns SIGINT and SIGTERM into cancellation, so that unfinished jobs are handed back. A second signal exits immediately.
 enum Interruption {
     private static let response = Mutex<(@Sendable () -> Void)?>(nil)
     private static let asked = Atomic(false)
 
-    /// Whether the first signal has come.
+    /// Whether the first signal was received.
     static var wasAsked: Bool { asked.load(ordering: .relaxed) }
 
-    /// What progress says from then on.
-    static let stopping = "Stopping: what is underway is handed back. Ctrl-C again ends at once."
+    /// The progress line after the first signal.
+    static let stopping = "Stopping: unfinished jobs stay pending. Press Ctrl-C again to quit now."
 
-    /// From now on the first signal calls `body` instead of cancelling the command, which then ends by itself.
+    /// Calls `body` on the first signal instead of cancelling the command.
     static func responding(_ body: @escaping @Sendable () -> Void) {
         response.withLock { $0 = body }
     }

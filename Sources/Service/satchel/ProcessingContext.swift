@@ -6,17 +6,17 @@ import Jobs
 import S3
 import Stores
 
-/// Everything that a command needs to process sources, put together in one place.
+/// Everything that a command needs to process sources.
 struct ProcessingContext {
     let store: Store
     let codecs: CodecPool
     let pipeline: Pipeline
-    /// Under which this process claims jobs.
+    /// The id under which this process claims jobs.
     let worker = WorkerID(rawValue: RunID.generate().rawValue)
 
     /// Opens the store and starts the codecs.
     ///
-    /// - Parameter bucket: Where sources are read that are objects.
+    /// - Parameter bucket: The client for sources that are objects.
     static func open(
         _ storeOptions: StoreOptions, _ codecOptions: CodecOptions, fetch: FetchOptions? = nil,
         bucket: S3Client? = nil, timeLimit: Duration? = nil, expecting decoderSet: DecoderSet
@@ -42,16 +42,17 @@ struct ProcessingContext {
     }
 }
 
-/// Starts the codecs, with one sentence when they can't be.
+/// Starts the codecs and warns about missing sandbox layers.
 ///
-/// - Parameter decoder set: What the first source probably needs.
+/// - Parameter decoderSet: The decoders that the first source probably needs.
+/// - Throws: ``CommandFailure`` if they can't be started.
 func startCodecs(_ codecs: CodecPool, _ decoderSet: DecoderSet) async throws {
     do {
         let missing = try await codecs.start(decoderSet).missing(under: .standard)
         if !missing.isEmpty {
             let layers = missing.map(\.layer.title).joined(separator: ", ")
             Console.printError(
-                "Warning: sources are decoded WITHOUT these layers of the confinement: \(layers). A hostile file can do harm."
+                "Warning: sources are decoded WITHOUT these sandbox layers: \(layers). A hostile file can do harm."
             )
         }
     } catch {

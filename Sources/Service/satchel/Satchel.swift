@@ -12,45 +12,50 @@ import Stores
 struct Satchel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "satchel",
-        abstract: "Prepares media attachments: small, safe, private renditions in a store that it manages.",
+        abstract: "Prepare media attachments for notifications and messages.",
         discussion: """
-            Try it on a directory of photos, sounds and videos:
+            Satchel makes small, safe and private renditions of photos, sounds and videos, and keeps them in a store. \
+            Sources are never changed. Each is decoded in a sandboxed process of its own, so a damaged or hostile file \
+            does not affect the others.
 
-              satchel batch ~/Pictures     prepare all; again, and nothing is done twice
-              satchel list                 what is in the store
-              satchel get ID -o photo.jpg  the bytes of one attachment
-              satchel lease ID             access that ends by itself, or when you say
-              satchel serve                all of it over HTTP
+            Use --store to name the store: a directory, a PostgreSQL database, or 'memory:' to keep everything in RAM \
+            until exit. The default is the environment variable SATCHEL_STORE, then the setting 'store', then the \
+            directory satchel in the XDG data directory.
 
-            A source is never changed. It is decoded in a confined process of its own, so a damaged or hostile file \
-            costs one line in the summary and nothing else. The store is the directory of --store, else of the \
-            environment variable SATCHEL_STORE, else satchel under the XDG data directory.
+            Exit status: 0 for success; 1 if something failed or was not delivered; 2 for wrong usage or settings; 130 \
+            if interrupted. Run an interrupted command again to continue.
 
-            Exit status: 0 all delivered; 1 some were not; 2 wrong usage; 130 interrupted: the same command carries on.
+            Examples:
+
+              satchel batch ~/Pictures
+              satchel list
+              satchel get ID -o photo.jpg
+              satchel lease ID
+              satchel serve
             """,
         version: Version.current,
         groupedSubcommands: [
-            CommandGroup(name: "Preparing attachments", subcommands: [Add.self, Batch.self, Watch.self, Inspect.self]),
-            CommandGroup(name: "Looking and reading", subcommands: [List.self, Show.self, Get.self, Remove.self]),
-            CommandGroup(name: "Jobs", subcommands: [Jobs.self, Failures.self, Cancel.self, Retry.self]),
+            CommandGroup(name: "Preparation", subcommands: [Add.self, Batch.self, Watch.self, Inspect.self]),
+            CommandGroup(name: "Attachment", subcommands: [List.self, Show.self, Get.self, Remove.self]),
+            CommandGroup(name: "Job", subcommands: [Jobs.self, Failures.self, Cancel.self, Retry.self]),
             CommandGroup(name: "Access", subcommands: [LeaseCommand.self, GrantCommand.self, Revoke.self]),
             CommandGroup(
-                name: "Notifications",
+                name: "Notification",
                 subcommands: [NotificationCommand.self, CategoryCommand.self, Preview.self, TriggerCommand.self]),
             CommandGroup(
-                name: "The service",
+                name: "Service",
                 subcommands: [
                     Serve.self, KeyCommand.self, AuditCommand.self, TenantCommand.self, ConsoleCommand.self,
                     ConfigCommand.self,
                     Health.self,
                     UploadCommand.self,
                 ]),
-            CommandGroup(name: "Operation", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
+            CommandGroup(name: "Maintenance", subcommands: [ProfileCommand.self, StoreCommand.self, Doctor.self]),
         ]
     )
 
     static func main() async {
-        // What is decrypted lies in this process's memory: it leaves no core, and nobody of its user looks into it.
+        // Memory may hold decrypted media. No core dump is written, and other processes of this user cannot read it.
         _ = sandbox_not_dumpable()
         do {
             try await AuditActor.$current.withValue(AuditActor(.command)) {
@@ -69,16 +74,16 @@ struct Satchel: AsyncParsableCommand {
         }
     }
 
-    /// Names the command that was probably meant.
+    /// Rejects an unknown command and suggests the nearest one.
     private static func refuseUnknownCommand(in words: [String]) throws {
         var command: any ParsableCommand.Type = Satchel.self
         var path = "satchel"
         for word in words {
             let known = command.configuration.subcommands
-            // Completion has words of its own, which begin like flags, too.
+            // Shell completion passes words of its own that begin like flags.
             if known.isEmpty || word.hasPrefix("-") || word == "help" { return }
             guard let next = known.first(where: { $0._commandName == word }) else {
-                // Its words may be arguments of what it does by default.
+                // The word may be an argument of the default subcommand.
                 let names = known.map { $0._commandName }
                 if command.configuration.defaultSubcommand != nil, NearestName.hint(for: word, in: names).isEmpty {
                     return
@@ -93,10 +98,12 @@ struct Satchel: AsyncParsableCommand {
         }
     }
 
-    /// Prints what is to be said about an error and answers the exit status.
+    /// Prints an error.
+    ///
+    /// - Returns: The exit status.
     private static func status(of error: any Error) -> Int32 {
         if error is CancellationError {
-            Console.printError("Interrupted. The same command carries on where this one stopped.")
+            Console.printError("Interrupted. Run the same command again to continue.")
             return 130
         }
         if let failure = error as? CommandFailure {
@@ -118,7 +125,7 @@ struct Satchel: AsyncParsableCommand {
             return 0
         }
         if !message.isEmpty { Console.printError(message) }
-        // The parser's own status for wrong usage is 64.
+        // ArgumentParser uses status 64 for wrong usage.
         return code == .validationFailure ? 2 : code.rawValue
     }
 }
@@ -127,7 +134,7 @@ enum Version {
     static let current = "0.1.0"
 }
 
-/// An error that a command ends with: one clear sentence that says what to do.
+/// An error that ends a command: one sentence that says what happened and what to do.
 struct CommandFailure: Error {
     var sentence: String
     var status: Int32 = 1
@@ -137,7 +144,7 @@ struct CommandFailure: Error {
         self.status = status
     }
 
-    /// A line for each problem of a file.
+    /// Lists each problem of a file on a line of its own.
     init(_ problems: FileProblems, in path: String) {
         let lines = problems.lines.map { "  \($0.showingInvisible())" }
         self.init(

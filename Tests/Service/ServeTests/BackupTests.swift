@@ -75,9 +75,9 @@ import Testing
         let restored = try await Self.follow("Restore", at: harness)
         #expect(restored.status == 0, "\(restored.errorText)")
         #expect(restored.outputText.contains("5 sources"), "\(restored.outputText)")
-        #expect(restored.errorText.contains("are those of this store"), "\(restored.errorText)")
+        #expect(restored.errorText.contains("belong to this store"), "\(restored.errorText)")
         let verified = try await harness.satchel.start(["store", "verify"]).end()
-        #expect(verified.status == 0 && verified.outputText.contains("all are whole"), "\(verified.outputText)")
+        #expect(verified.status == 0 && verified.outputText.contains("all are intact"), "\(verified.outputText)")
         let second = try await ServiceProcess(program.start(listens + ["--codecs", "3"]), key: key)
         for id in waiting + [done] {
             let job = try await second.finished(id)

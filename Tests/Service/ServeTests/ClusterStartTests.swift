@@ -76,7 +76,7 @@ import Testing
         #expect(well.contains(/ok +bucket +s3:\/\/satchel\//), "\(well)")
         // The server of the tests keeps commits in memory.
         #expect(well.contains(/!! +database +fsync=off/), "\(well)")
-        #expect(well.contains(/-- +database +no commit waits for a standby/), "\(well)")
+        #expect(well.contains(/-- +database +commits do not wait for a standby/), "\(well)")
         let url = try #require(harness.satchel.environment["SATCHEL_STORE"])
         let name = String(try #require(url.firstMatch(of: /@\/(test_[0-9]+)/)).1)
         _ = try await onThread {
@@ -86,7 +86,7 @@ import Testing
         }
         let reader = url.replacing("satchel@", with: "reader@")
         let poor = try await harness.run("doctor", "--store", reader).outputText
-        #expect(poor.contains(/!! +database +this role may not read and write .*attachments/), "\(poor)")
+        #expect(poor.contains(/!! +database +this role has no access to .*attachments/), "\(poor)")
         let program = Program(
             harness.satchel.executable,
             environment: harness.satchel.environment.merging(["AWS_SECRET_ACCESS_KEY": "hidden"]) { $1 },
@@ -141,15 +141,16 @@ import Testing
         let second = try await harness.serve("--role", "worker", key: key)
         try await eventually("the doctor says so") {
             try await harness.run("doctor").outputText
-                .contains(/-- +database +of 2 nodes that work, .* doesn't say .*cluster\.advertise/)
+                .contains(
+                    /-- +database +no URL for other nodes is set on .*, of 2 working nodes\. .*cluster\.advertise/)
         }
         let told = try await harness.run("doctor").outputText
-        #expect(told.contains(/ok +nodes +living by role: 1 api, 2 worker\n/), "\(told)")
+        #expect(told.contains(/ok +nodes +running: 1 api, 2 worker\n/), "\(told)")
         #expect(try await second.stop().status == 0)
         // It is one no longer, however long its last heartbeat stands.
         let rest = try await harness.run("doctor").outputText
         #expect(
-            rest.contains(/ok +nodes +living by role: 1 api, 1 worker\n/) || rest.contains("; 1 is ending"), "\(rest)")
+            rest.contains(/ok +nodes +running: 1 api, 1 worker\n/) || rest.contains("; 1 stopping"), "\(rest)")
         let attachments = try #require(job["attachments"] as? [[String: Any]])
         let renditions = try #require(attachments.first?["renditions"] as? [String: [String: Any]])
         let path = (renditions["main"]?["url"] as? String).flatMap { URL(string: $0)?.path() }

@@ -17,7 +17,7 @@ import Testing
         #expect(try await server.stop().status == 0)
         #expect(
             manager.messages.dropFirst() == [
-                "STOPPING=1\nSTATUS=Finishing what is underway\nEXTEND_TIMEOUT_USEC=12000000"
+                "STOPPING=1\nSTATUS=Finishing running jobs\nEXTEND_TIMEOUT_USEC=12000000"
             ])
     }
 
@@ -41,7 +41,7 @@ import Testing
         for name in [harness.home.path + "/nobody", "relative", "/" + String(repeating: "x", count: 200)] {
             let server = try await serve(harness, ["NOTIFY_SOCKET": name])
             #expect(try await server.get("/livez").status == 200)
-            #expect(try await server.stop().outputText.contains("the service manager can't be told"), "\(name)")
+            #expect(try await server.stop().outputText.contains("cannot notify the service manager"), "\(name)")
         }
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(server.url.port == port)
         #expect(try await server.accepts())
         let errors = try program.errorsSoFar
-        #expect(errors.contains("'listen' (--listen) is passed over"), "\(errors)")
+        #expect(errors.contains("'listen' (--listen) is ignored"), "\(errors)")
         // Nothing that it starts inherits the socket, nor takes itself for the service.
         let process = program.process.processIdentifier
         let flags = try String(contentsOfFile: "/proc/\(process)/fdinfo/3", encoding: .utf8)
@@ -88,7 +88,7 @@ import Testing
         let withoutURL = try activated(harness, at: ["0.0.0.0:\(port)"])
         _ = try? await firstAnswer("http://127.0.0.1:\(port)/livez")
         let refused = try await withoutURL.end()
-        #expect(refused.status == 2 && refused.errorText.contains("listen on 0.0.0.0:\(port)"), "\(refused.errorText)")
+        #expect(refused.status == 2 && refused.errorText.contains("listens on 0.0.0.0:\(port)"), "\(refused.errorText)")
         let path = harness.home.path + "/socket"
         let local = try activated(harness, at: [path])
         _ = try? await firstAnswer("--unix-socket", path, "http://satchel/livez")

@@ -12,10 +12,10 @@ import Testing
         #expect(try await server.accepts())
         #expect(try await !server.accepts(key + "x"))
         #expect(try !server.program.outputSoFar.contains(key))
-        #expect(try await harness.run("key", "list").outputText.contains("good"))
+        #expect(try await harness.run("key", "list").outputText.contains("active"))
         #expect(try await server.stop().status == 0)
         let keys = try await harness.run("key", "list").outputText
-        #expect(keys.contains("revoked") && !keys.contains("good"), "\(keys)")
+        #expect(keys.contains("revoked") && !keys.contains("active"), "\(keys)")
         // Where a key is, none is made.
         _ = try await harness.makeKey()
         let second = try await harness.serve()
@@ -112,7 +112,7 @@ import Testing
         #expect(result.status == 1 && result.errorText.contains("/bin/false"), "\(result.errorText)")
         #expect(!result.outputText.contains("listening"))
         // Nothing is left behind that would open it.
-        #expect(try await !harness.run("key", "list").outputText.contains("good"))
+        #expect(try await !harness.run("key", "list").outputText.contains("active"))
     }
 
     @Test func `it speaks TLS by certificate files`() async throws {

@@ -242,7 +242,7 @@ class ScaledTests(unittest.TestCase):
         key = json.loads(self.run_once("api", "key", "create", "--tenant", "app", "--role", "submit", "--format", "json"))["key"]
         found = satchel("doctor", environment=self.environment("worker")).stdout
         self.assertIn("database", found)
-        self.assertNotIn("may not read and write", found)
+        self.assertNotIn("has no access to", found)
         self.assertNotIn("owns the tables", found)
 
         apis = [self.serve("api", number) for number in (1, 2)]

@@ -46,7 +46,7 @@ extension Response {
                 try await tell { feed.yield($0) }
             } catch is CancellationError {
             } catch {
-                context.logger.error("following a job failed", metadata: ["error": "\(error)"])
+                context.logger.error("job event stream failed", metadata: ["error": "\(error)"])
             }
             feed.finish()
         }

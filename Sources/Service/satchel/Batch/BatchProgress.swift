@@ -2,9 +2,9 @@ import SatchelCore
 import Foundation
 import Synchronization
 
-/// What the submitting and the running half of a batch share.
+/// State shared by the submitting and the processing part of a batch.
 final class BatchProgress: Sendable {
-    /// A file that was submitted and is not finished.
+    /// A submitted, unfinished file.
     struct Pending: Sendable {
         var location: SourceLocation
         var shown: Data
@@ -13,7 +13,7 @@ final class BatchProgress: Sendable {
     private struct State {
         var pending: [JobID: Pending] = [:]
         var early: [JobID: JobRecord] = [:]
-        /// What another run has in hand, under the id with which it was submitted here.
+        /// Jobs that another run is processing, by the id under which they were submitted here.
         var elsewhere: [JobID: JobSubmission] = [:]
         var isSubmitted = false
         var found = 0
@@ -35,22 +35,22 @@ final class BatchProgress: Sendable {
         state.withLock { $0.found += count }
     }
 
-    /// A file that is only counted, ahead of its submission.
+    /// Counts a file ahead of its submission.
     func counted() {
         state.withLock { $0.counted += 1 }
     }
 
-    /// Every file has been found or counted.
+    /// Notes that all files have been found or counted.
     func foundAll() {
         state.withLock { $0.isComplete = true }
     }
 
-    /// Must come before the job can be claimed by anyone.
+    /// Registers the file of a job. Call it before the job can be claimed.
     func submitted(_ job: JobID, _ pending: Pending) {
         state.withLock { $0.pending[job] = pending }
     }
 
-    /// The file of a job that has ended; nil where the run doesn't know yet that it has adopted the job.
+    /// Returns the file of a finished job; `nil` if the job's adoption has not been noted yet.
     func finished(_ job: JobRecord) -> Pending? {
         state.withLock { state in
             if let pending = state.pending.removeValue(forKey: job.id) { return pending }
@@ -59,14 +59,14 @@ final class BatchProgress: Sendable {
         }
     }
 
-    /// The file of a job that is not going to run.
+    /// Returns the file of a job that will not run.
     func withdrawn(_ job: JobID) -> Pending? {
         state.withLock { $0.pending.removeValue(forKey: job) }
     }
 
-    /// The file of `job` belongs to `older`, which an earlier run left.
+    /// Assigns the file of `job` to `older`, an unfinished job of an earlier run.
     ///
-    /// - Returns: The file and the record, where `older` has already ended.
+    /// - Returns: The file and the record if `older` has already finished.
     func adopted(_ older: JobID, for job: JobID) -> (Pending, JobRecord)? {
         state.withLock { state in
             guard let pending = state.pending.removeValue(forKey: job) else { return nil }
@@ -76,25 +76,25 @@ final class BatchProgress: Sendable {
         }
     }
 
-    /// Another run that lives has the work of `job` in hand.
+    /// Notes that another active run is processing the file of `job`.
     func leave(_ job: JobSubmission) {
         state.withLock { $0.elsewhere[job.id] = job }
     }
 
-    /// It came to an end there, or it is this run's now.
+    /// Notes that the other run has finished the job, or that it belongs to this run now.
     ///
-    /// - Returns: Whether it was elsewhere.
+    /// - Returns: Whether another run was processing it.
     @discardableResult
     func takeBack(_ job: JobID) -> Bool {
         state.withLock { $0.elsewhere.removeValue(forKey: job) != nil }
     }
 
-    /// Nothing more will be submitted.
+    /// Notes that nothing more will be submitted.
     func submittedAll() {
         state.withLock { $0.isSubmitted = true }
     }
 
-    /// What other runs have in hand, each with its file; nil when there is nothing and nothing will come.
+    /// Returns the jobs that other runs are processing; `nil` if there are none and none can follow.
     func elsewhere() -> [(job: JobSubmission, pending: Pending)]? {
         state.withLock { state in
             if state.elsewhere.isEmpty && state.isSubmitted { return nil }
@@ -102,7 +102,7 @@ final class BatchProgress: Sendable {
         }
     }
 
-    /// Counts a file's line and writes it.
+    /// Counts and writes the line of a file.
     func add(_ line: ResultLine) throws {
         state.withLock { $0.summary.add(line) }
         try write(line)
@@ -110,7 +110,7 @@ final class BatchProgress: Sendable {
 
     var summary: Summary { state.withLock { $0.summary } }
 
-    /// How far the run is at `time`.
+    /// Returns the progress at `time`.
     func line(at time: ContinuousClock.Instant) -> ProgressLine {
         state.withLock { state in
             let done = state.summary.total

@@ -6,7 +6,7 @@ import Jobs
 import Platform
 import Stores
 
-/// One run over many files: submits them, carries the jobs out, and answers a line for each.
+/// One run over many files. It submits them, processes the jobs, and returns a line for each.
 struct BatchRun: Sendable {
     let context: ProcessingContext
     let profile: Profile
@@ -14,18 +14,18 @@ struct BatchRun: Sendable {
     let retryFailed: Bool
     let removesSources: Bool
     let maximumFailures: Int?
-    /// Jobs underway at once.
+    /// The number of jobs to run at once.
     let width: Int
 
-    /// Files submitted in one transaction.
+    /// The number of files submitted in one transaction.
     private static let group = 32
-    /// Files submitted and not finished, at most: enough to keep the codecs busy, little to hold in memory.
+    /// The maximum number of unfinished files: enough to keep the codecs busy, without using much memory.
     private static let ahead = 256
-    /// Between two looks at what other runs have in hand.
+    /// The time between two checks of the jobs of other runs.
     private static let pause: Duration = .milliseconds(200)
 
-    /// - Parameter write: Called with each file's line, as soon as it is known; several calls at a time.
-    /// - Throws: A cancellation, after which what was underway is pending again; ``CommandFailure`` when the store
+    /// - Parameter write: Called with the line of each file, also concurrently.
+    /// - Throws: `CancellationError`, after which unfinished jobs are pending again, or ``CommandFailure`` if the store
     ///   fails.
     func process(
         _ files: any SourceSupply, showsProgress: Bool, write: @escaping @Sendable (ResultLine) throws -> Void
@@ -49,11 +49,11 @@ struct BatchRun: Sendable {
                     progress.submittedAll()
                 }
                 group.addTask { try await follow(worker, progress, room) }
-                // One by one: what one of them throws ends the other.
+                // Awaits each task, so that an error of one ends the other.
                 while try await group.next() != nil {}
             }
         }
-        // A bar needs the end before it is reached.
+        // A progress bar needs the number of files in advance.
         let counting = Task {
             guard showsProgress && Console.showsProgress else { return }
             try await files.forEach { _ in
@@ -117,13 +117,13 @@ struct BatchRun: Sendable {
         progress.foundAll()
     }
 
-    /// Waits for what other runs have in hand, so that every file has its line here too, and takes over what a run
-    /// leaves that ends before.
+    /// Waits for files that other runs are processing, so that each has a line here too, and takes over the jobs of runs that
+    /// end early.
     private func follow(_ worker: JobWorker, _ progress: BatchProgress, _ room: AsyncSemaphore) async throws {
         while let group = progress.elsewhere() {
-            // What failed there just now was tried.
+            // A failure of another run just now is not retried.
             if !group.isEmpty { try await accept(group, retryFailed: false, worker, progress, room) }
-            // Nothing is asked of the store for it then, and a run that has nobody beside it ends without a wait.
+            // Without such files the store is not asked, and the run ends without delay.
             try await Task.sleep(for: group.isEmpty ? Self.pause / 10 : Self.pause)
         }
     }
@@ -132,8 +132,8 @@ struct BatchRun: Sendable {
         _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], retryFailed: Bool, _ worker: JobWorker,
         _ progress: BatchProgress, _ room: AsyncSemaphore
     ) async throws {
-        // The worker may finish a job before accept returns here, so its file is known by then; one that an earlier run
-        // left, or that is tried again, has an id of its own, known only afterwards.
+        // Registers files before submitting, because the worker may finish a job before this returns. Jobs of earlier runs
+        // and retried jobs have other ids, which are known only afterwards.
         for (job, pending) in group { progress.submitted(job.id, pending) }
         let answers = try await context.store.records.submit(
             group.map(\.job), SubmissionOptions(retriesFailed: retryFailed))
@@ -154,7 +154,7 @@ struct BatchRun: Sendable {
             case .unchanged(let record) where !record.state.isFinished:
                 progress.leave(job)
             case .unchanged(let record):
-                // What was waited for is no work of an earlier run.
+                // A file that this run waited for was not done by an earlier run.
                 let wasElsewhere = progress.takeBack(job.id)
                 guard let file = progress.withdrawn(job.id) else { continue }
                 try await finish(record, file, isUnchanged: !wasElsewhere, progress)
@@ -178,8 +178,8 @@ struct BatchRun: Sendable {
             line.files = written.files
             if let failure = written.failure { line.fail(failure) }
         }
-        // Also where an earlier run was interrupted between the record and the removal. Not where the output failed: the
-        // next run would not come by the source any more.
+        // Also removes sources that an interrupted run had recorded but not removed. If the output failed, the source stays
+        // for the next run.
         if removesSources && line.error == nil && attachment.renditions[.original] != nil,
             let failure = Self.removal(of: file.location)
         {
@@ -188,9 +188,9 @@ struct BatchRun: Sendable {
         try progress.add(line)
     }
 
-    /// Removes a source whose original is kept, unless it changed meanwhile.
+    /// Removes a source whose original is stored, unless it has changed.
     ///
-    /// - Returns: Why it could not be; nil where it is gone.
+    /// - Returns: The error if the source could not be removed.
     private static func removal(of location: SourceLocation) -> LineError? {
         guard case .file(let root, let path, let state) = location else { return nil }
         do throws(AttachmentError) {
@@ -201,7 +201,7 @@ struct BatchRun: Sendable {
             return LineError(
                 .removalFailed,
                 message:
-                    "The original is kept, but the source could not be removed: \(reason). Remove it, or correct that and run the same command again."
+                    "The original is stored, but the source could not be deleted: \(reason). Delete it, or fix the problem and run the command again."
             )
         }
     }

@@ -3,15 +3,15 @@ import Foundation
 import Ingest
 import S3
 
-/// A bucket that sources come from or outputs go to, and what keys begin with there: `s3://bucket/prefix`.
+/// A bucket and a prefix of keys, for sources or outputs: `s3://bucket/prefix`.
 struct BucketLocation: Hashable, Sendable, CustomStringConvertible {
     var bucket: String
-    /// Empty, or ending in a slash. Any characters: they are somebody's keys.
+    /// Empty, or ending in a slash. It may contain any characters.
     var prefix: String
 
     private static let scheme = "s3://"
 
-    /// Nil for what doesn't begin so.
+    /// Fails if the text does not start with `s3://`.
     init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         let parts = text.utf8.dropFirst(Self.scheme.utf8.count).split(
@@ -23,12 +23,12 @@ struct BucketLocation: Hashable, Sendable, CustomStringConvertible {
 
     var description: String { Data("\(Self.scheme)\(bucket)/\(prefix)".utf8).displayPath }
 
-    /// Whether keys of the other begin with this one's prefix.
+    /// Whether the other location is within this one.
     func contains(_ other: BucketLocation) -> Bool {
         bucket == other.bucket && other.prefix.utf8.starts(with: prefix.utf8)
     }
 
-    /// Talks to the bucket as to the store's own: by the settings `s3.*` and with the same credentials.
+    /// Returns a client with the settings `s3.*` and the credentials of the store's bucket.
     ///
     /// - Throws: ``CommandFailure``.
     func client() throws -> S3Client {

@@ -4,20 +4,19 @@ import Foundation
 import Ingest
 import S3
 
-/// The objects of a batch: those beneath a prefix of somebody's bucket, in the order of their keys' bytes.
+/// The objects of a batch: those under a prefix of a bucket, in the byte order of their keys.
 struct BucketSupply: SourceSupply {
     let client: S3Client
     let location: BucketLocation
     let decoderSet: DecoderSet
     private let filter: PathFilter
-    /// What is Satchel's own there.
+    /// Satchel's own objects in the bucket.
     private let leavingOut: [BucketLocation]
     private let shard: Shard?
 
-    /// Looks at the bucket once: what is wrong with it is to be said now.
+    /// Lists the bucket once, so that problems are reported now.
     ///
-    /// - Throws: ``CommandFailure`` for a bucket that can't be read, a prefix beneath which nothing is, or outputs that would be
-    ///   sources.
+    /// - Throws: ``CommandFailure`` if the bucket can't be read, if the prefix has no objects, or if outputs would be sources.
     init(_ location: BucketLocation, _ tree: TreeOptions, shard: Shard? = nil) async throws {
         self.location = location
         filter = PathFilter(include: tree.include.all(), exclude: tree.exclude.all())
@@ -25,7 +24,7 @@ struct BucketSupply: SourceSupply {
         let output = tree.output.flatMap(BucketLocation.init)
         if let output, output.contains(location) {
             throw CommandFailure(
-                "--output '\(output)' is or contains the source '\(location)'; choose a prefix outside the sources.",
+                "--output '\(output)' is or contains the source '\(location)'. Choose a prefix outside the sources.",
                 status: 2)
         }
         leavingOut = [StoreOptions.configured.blobs.flatMap(BucketLocation.init), output].compactMap(\.self)
@@ -36,7 +35,7 @@ struct BucketSupply: SourceSupply {
             throw location.failure(error)
         }
         if first.elements.isEmpty {
-            throw CommandFailure("there is no object beneath '\(location)'; correct the prefix.", status: 2)
+            throw CommandFailure("there are no objects under '\(location)'. Correct the prefix.", status: 2)
         }
         let name = first.elements.map { Self.name(of: $0.key) }.first { $0.contains(".") }
         decoderSet = name.map { DecoderSet(declaredType: nil, name: $0) } ?? .common
@@ -52,7 +51,7 @@ struct BucketSupply: SourceSupply {
         }
     }
 
-    /// Positions are keys, as JSON: a key may have characters that a record can't.
+    /// Positions are keys as JSON, because keys may contain characters that records can't.
     func forEachPage(from position: String?, _ body: (FoundPage) async throws -> Bool) async throws {
         var page = FoundPage(entries: [], start: position, end: position, isFirst: position == nil, isLast: false)
         while !page.isLast {
@@ -72,8 +71,9 @@ struct BucketSupply: SourceSupply {
         }
     }
 
-    /// Nil for what isn't wanted. An empty object whose key ends in a slash is how consoles show a directory. All by bytes: a
-    /// mark behind a slash would be one character with it.
+    /// Returns `nil` for an object to leave out, such as the empty objects ending in a slash that stand for directories.
+    ///
+    /// Keys are compared by bytes, because a combining mark after a slash would form one character with it.
     private func entry(_ object: S3Object) -> FoundEntry? {
         let key = Data(object.key.utf8)
         if key.last == Self.slash, object.bytes == 0 { return nil }
@@ -94,7 +94,7 @@ struct BucketSupply: SourceSupply {
 
     private static let slash = UInt8(ascii: "/")
 
-    /// For people.
+    /// The name of an object, for messages.
     private static func name(of key: String) -> String {
         let key = Data(key.utf8)
         return Data(key.split(separator: slash).last ?? key).displayPath

@@ -4,12 +4,12 @@ import Foundation
 import Ingest
 import Synchronization
 
-/// What a batch would meet and cost: every source that isn't unchanged is identified, nothing is made or stored.
+/// Estimates a batch. New and changed sources are identified; nothing is prepared or stored.
 struct DryRun {
     let profile: Profile
     let codecs: CodecOptions
     let files: any SourceSupply
-    /// Reads the bucket that was named.
+    /// Reads objects if the source is a bucket.
     let objects: (any ObjectReader)?
     let earlier: EarlierWork
 
@@ -30,7 +30,7 @@ struct DryRun {
         var cpuSeconds = 0.0
         let looked = Atomic(0)
         Console.beginProgress { width in
-            "\(Quantity.count(looked.load(ordering: .relaxed), "file")) looked at".shortened(to: width)
+            "\(Quantity.count(looked.load(ordering: .relaxed), "file")) examined".shortened(to: width)
         }
         defer { Console.endProgress() }
         try await files.forEach { entry in
@@ -70,7 +70,8 @@ struct DryRun {
         if redone > 0 {
             let files = redone == 1 ? "1 file was" : "\(redone) files were"
             Console.printError(
-                "\(files) done under another version of the profile '\(profile.name)', and would be done anew.")
+                "\(files) prepared under another version of the profile '\(profile.name)', and would be prepared again."
+            )
         }
         Console.printError(
             Self.estimate(
@@ -83,13 +84,13 @@ struct DryRun {
             let file = try SourceRoot(root).open(path)
             return file.takeDescriptor()
         case .object(let bucket, let key, let state):
-            guard let objects else { throw .invalidSource(reason: "no bucket is read here") }
+            guard let objects else { throw .invalidSource(reason: "it is not in the bucket of this run") }
             return try await objects.open(key, of: bucket, in: state)
         case .url, .spool: preconditionFailure("a batch finds files and objects")
         }
     }
 
-    /// What the work comes to: codecs share the cores, and what one codec makes runs on one core.
+    /// Returns the estimated duration. Each codec uses one core.
     static func estimate(cpuSeconds: Double, codecs: Int, cores: Int) -> String {
         let atOnce = codecs < cores ? Quantity.count(codecs, "codec") : Quantity.count(cores, "core")
         let time = Quantity.seconds(cpuSeconds / Double(max(1, min(codecs, cores))))
@@ -97,7 +98,7 @@ struct DryRun {
     }
 }
 
-/// Asks a codec process what a source is and, where forecasts are wanted, what would be made of it.
+/// Identifies a source in a codec process and, if wanted, forecasts its renditions.
 func inspect(
     _ source: consuming Descriptor, named name: String, profile: Profile,
     request: RenditionRequest = RenditionRequest(), limits: Limits,

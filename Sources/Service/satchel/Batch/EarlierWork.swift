@@ -3,23 +3,23 @@ import Foundation
 import Jobs
 import Stores
 
-/// What a store knows of files under a profile, as the profile is and as it was.
+/// The results that a store has for files under a profile, in its current and earlier versions.
 struct EarlierWork {
     enum Verdict {
         case new
-        /// Done, or failed where that isn't tried again.
+        /// Delivered, or failed and not to be retried.
         case unchanged
-        /// Done under a profile of the same name that is another now.
+        /// Delivered under an earlier version of the profile.
         case profileChanged
     }
 
-    /// Nil where there is no store yet.
+    /// `nil` if there is no store yet.
     private let store: Store?
     private let retryFailed: Bool
     private let digest: String
     private let formerDigests: [String]
 
-    /// Makes no store.
+    /// Opens the store if it exists.
     init(_ options: StoreOptions, profile: Profile, retryFailed: Bool) async throws {
         let isThere =
             switch options.location {

@@ -2,12 +2,12 @@ import SatchelCore
 import Foundation
 import Synchronization
 
-/// What of a tree is new or changed since it was last looked at, and has been left alone for long enough to be whole.
+/// Finds files of a tree that are new or changed, and that have been unchanged long enough to be complete.
 final class FileChanges: Sendable {
     private struct State {
-        /// By path, what was there when it was taken: digests, for a tree may have millions of files.
+        /// Digests of the state of each processed file, by digests of paths, because there may be millions.
         var taken: [UInt64: UInt64] = [:]
-        /// Until the first of those that are too young is old enough.
+        /// The time until the first file that is too young is old enough.
         var again: Duration?
     }
 
@@ -15,13 +15,13 @@ final class FileChanges: Sendable {
     private let now: @Sendable () -> Instant
     private let state = Mutex(State())
 
-    /// - Parameter settling: Since its last change.
+    /// - Parameter settling: How long a file must be unchanged.
     init(settling: Duration, now: @escaping @Sendable () -> Instant = Instant.wallClock) {
         self.settling = settling
         self.now = now
     }
 
-    /// Until something that was too young is worth another look; nil where nothing was. Begins anew with each call.
+    /// The time until a file that was too young is old enough; `nil` if there is none. Each call resets it.
     var again: Duration? {
         state.withLock { state in
             defer { state.again = nil }
@@ -29,7 +29,7 @@ final class FileChanges: Sendable {
         }
     }
 
-    /// Whether this is to be taken now; a second time it is no change.
+    /// Returns whether to process an entry now, and remembers it.
     func take(_ entry: FoundEntry) -> Bool {
         let (path, facts): (Data, UInt64)
         switch entry {
@@ -37,7 +37,7 @@ final class FileChanges: Sendable {
             guard case .file(_, _, let found) = file.location else { return true }
             (path, facts) = (file.identity, Self.digest(found))
             let age = now() - Instant(milliseconds: found.modified / 1_000_000)
-            // A clock that differs from the file's says nothing of its age.
+            // A time far in the future means that the clocks differ, so the age is unknown.
             if age < settling, age + settling > .zero {
                 let left = max(settling - age, .milliseconds(10))
                 state.withLock { $0.again = min($0.again ?? left, left) }

@@ -4,22 +4,22 @@ import Ingest
 import Platform
 import SystemPackage
 
-/// The files of a batch, found one after the other: those of `--files-from`, then those beneath each directory.
+/// The files of a batch: those of `--files-from`, then those in each directory.
 struct FileSupply: SourceSupply {
     private let roots: [Data]
     private let listed: [Data]
-    /// Every path that was given, by argument or in a list.
+    /// All paths given as arguments or in a list.
     var arguments: [Data] { listed + roots }
     private let filter: PathFilter
     private let leavingOut: [Data]
     private let shard: Shard?
-    /// Watches the directories that are entered.
+    /// Watches the directories that are walked.
     var watch: DirectoryWatch?
-    /// Whether an entry is given out; nil for each.
+    /// Returns whether to report an entry; `nil` to report all.
     var isWanted: (@Sendable (FoundEntry) -> Bool)?
 
     /// - Parameter list: A file with paths, or `-` for standard input.
-    /// - Throws: ``CommandFailure`` for a directory that isn't there or a list that can't be read.
+    /// - Throws: ``CommandFailure`` if a directory does not exist or the list can't be read.
     init(
         _ tree: TreeOptions, store: StoreOptions, list: String? = nil, separator: UInt8 = 10, shard: Shard? = nil
     ) throws {
@@ -60,7 +60,7 @@ struct FileSupply: SourceSupply {
         }
     }
 
-    /// No place in a tree is known by a name that lasts: whoever goes on after another begins anew.
+    /// Positions in a tree are not stable, so another machine that continues starts from the beginning.
     func forEachPage(from position: String?, _ body: (FoundPage) async throws -> Bool) async throws {
         struct Ended: Error {}
         let walk = UUID().uuidString.lowercased()
@@ -86,13 +86,13 @@ struct FileSupply: SourceSupply {
         if isWanted?(entry) ?? true { try await body(entry) }
     }
 
-    /// What the first file probably needs, by the first name that comes to hand.
+    /// The decoders that the first file probably needs, by any name in the directory.
     var decoderSet: DecoderSet {
         guard let first = arguments.first else { return .common }
         return DecoderSet(declaredType: nil, name: Self.anyName(in: first) ?? first.displayPath)
     }
 
-    /// Nil of what is no directory, or has no file whose name isn't hidden.
+    /// Returns the name of a file that isn't hidden; `nil` if there is none, or if the path is not a directory.
     private static func anyName(in directory: Data) -> String? {
         let path = FilePath(bytes: directory)
         guard let opened = try? Files.open(path, .readOnly, .directory, to: "look into a directory") else { return nil }
@@ -104,12 +104,12 @@ struct FileSupply: SourceSupply {
         return found
     }
 
-    /// What stands before the paths beneath `argument`; empty for the only directory.
+    /// The prefix of reported paths under `argument`; empty for a single directory.
     private func prefix(of argument: Data) -> Data {
         let slash = Data("/".utf8)
         if listed.isEmpty && roots.count == 1 { return Data() }
         guard Files.isDirectory(FilePath(bytes: argument)) else {
-            // A file: what it is found as is its last component.
+            // A file is reported by its last component, so its directory is the prefix.
             return argument.lastIndex(of: slash[0]).map { Data(argument[...$0]) } ?? Data()
         }
         return argument.last == slash[0] ? argument : argument + slash

@@ -1,17 +1,17 @@
 import SatchelCore
 
-/// Why a file's line is no success: its attachment's error, or what the command could not do once it was recorded.
+/// The error of a file: that of its attachment, or a failure of the command after the record was stored.
 struct LineError: Codable, Sendable {
-    /// An ``ErrorCode``, or one of the command line's own.
+    /// An ``ErrorCode``, or a code of the command line.
     struct Code: RawRepresentable, Hashable, Sendable, Codable, CodingKeyRepresentable {
         var rawValue: String
 
-        /// The renditions are in the store; what `--output` asks for could not be written.
+        /// The renditions are stored, but could not be written to `--output`.
         static let outputFailed = Code(rawValue: "output_failed")
-        /// The original is in the store; `--move` could not remove the source.
+        /// The original is stored, but `--move` could not delete the source.
         static let removalFailed = Code(rawValue: "removal_failed")
 
-        /// What is no media is passed over: a directory of pictures may hold a text.
+        /// Whether the file is skipped because it is not media.
         var isSkipped: Bool { rawValue == ErrorCode.unrecognizedType.rawValue }
     }
 
@@ -27,7 +27,7 @@ struct LineError: Codable, Sendable {
         retryable = report.retryable
     }
 
-    /// What the same command would try again.
+    /// An error that running the command again may fix.
     init(_ code: Code, message: String) {
         self.code = code
         self.message = message

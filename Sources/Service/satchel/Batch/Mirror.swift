@@ -2,12 +2,12 @@ import SatchelCore
 import Foundation
 import Ingest
 
-/// Puts renditions into a mirror of the sources' tree: `2024/IMG_0042.HEIC.main.jpg`.
+/// Writes renditions to a mirror of the sources' tree: `2024/IMG_0042.HEIC.main.jpg`.
 ///
-/// Each appears whole or not at all, under a name that the sources can't have: the mirror never is, holds or leads to a source.
+/// Each file appears complete or not at all. The mirror never is, contains or links to a source.
 struct Mirror: Sendable {
     private let target: any MirrorTarget
-    /// Whether sources are objects, whose keys may be such that several come to the same path.
+    /// Whether sources are objects, several of whose keys may map to the same path.
     private let takesKeys: Bool
 
     init(_ target: any MirrorTarget, ofKeys takesKeys: Bool = false) {
@@ -15,26 +15,26 @@ struct Mirror: Sendable {
         self.takesKeys = takesKeys
     }
 
-    /// What was written for one source.
+    /// The files written for one source.
     struct Written {
-        /// The path of each file beneath the mirror's root.
+        /// The path of each file, relative to the mirror.
         var files: [RenditionRole: String] = [:]
-        /// Of the first one that could not be.
+        /// The error of the first file that could not be written.
         var failure: LineError?
     }
 
-    /// Why one can't be written, as a clause.
+    /// The reason why a file can't be written, as a clause.
     struct WriteFailure: Error {
         var reason: String
     }
 
-    /// Writes what is missing of a line's renditions, each whether or not another could be.
+    /// Writes the missing renditions of a source, even if one of them fails.
     ///
     /// - Parameters:
-    ///   - shown: The source's path as it is reported. Beneath the mirror it is relative, and `..` becomes `__`, so that
-    ///     nothing is written elsewhere; names are shortened that would be too long.
-    ///   - isNew: Whether they were made just now, so that none is there.
-    /// - Throws: What the records threw; what can't be written is in the answer.
+    ///   - shown: The source's path as reported. In the mirror it is relative, `..` becomes `__`, and names that are too long
+    ///     are shortened.
+    ///   - isNew: Whether the renditions are new, so that none can exist.
+    /// - Throws: An error of the records. Files that can't be written are in the result.
     func write(
         _ renditions: [RenditionRole: Rendition], of attachment: AttachmentID, at shown: Data, isNew: Bool,
         from records: any JobRecords
@@ -46,11 +46,11 @@ struct Mirror: Sendable {
             if await !target.has(name, rendition, isNew: isNew) {
                 let blob = try await records.blob(of: role, of: attachment, tenant: .local)
                 do throws(WriteFailure) {
-                    guard let blob else { throw WriteFailure(reason: "its bytes are not in the store any more") }
+                    guard let blob else { throw WriteFailure(reason: "its bytes are no longer in the store") }
                     try await target.put(blob, rendition, as: name)
                 } catch {
-                    let failure = "'\(name.displayPath)' could not be written into \(target.what)"
-                    let advice = "Correct that, and run the same command again."
+                    let failure = "'\(name.displayPath)' could not be written to \(target.what)"
+                    let advice = "Fix the problem and run the command again."
                     written.failure =
                         written.failure ?? LineError(.outputFailed, message: "\(failure): \(error.reason). \(advice)")
                     continue
@@ -61,7 +61,7 @@ struct Mirror: Sendable {
         return written
     }
 
-    /// What stands before the role: the same for all renditions of a source, and another for each source.
+    /// The part of the name before the role, which is unique for each source.
     private func stem(of path: Data) -> Data {
         let slash = UInt8(ascii: "/")
         let parent = Data("..".utf8)
@@ -82,17 +82,17 @@ struct Mirror: Sendable {
         + (MediaType.allCases.map(\.fileExtension.utf8.count).max() ?? 0)
 }
 
-/// Where a mirror is.
+/// The place of a mirror.
 protocol MirrorTarget: Sendable {
-    /// As it is called in a sentence: `the output directory`.
+    /// The name in messages: `the output directory`.
     var what: String { get }
 
-    /// The path of these components that can be a name there, with so many bytes behind it.
+    /// Returns a valid path of these components, with room for `suffix` more bytes.
     func fitting(_ components: [Data], beside suffix: Int) -> Data
 
-    /// Whether a rendition is there, as far as its size tells.
+    /// Whether a file with the size of the rendition exists.
     func has(_ name: Data, _ rendition: Rendition, isNew: Bool) async -> Bool
 
-    /// Writes a rendition, whole or not at all.
+    /// Writes a rendition completely or not at all.
     func put(_ blob: BlobName, _ rendition: Rendition, as name: Data) async throws(Mirror.WriteFailure)
 }

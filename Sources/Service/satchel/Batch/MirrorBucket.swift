@@ -4,19 +4,19 @@ import Ingest
 import Platform
 import S3
 
-/// A mirror beneath a prefix of a bucket, in objects that have their media types.
+/// A mirror under a prefix of a bucket. Objects have their media types.
 struct MirrorBucket: MirrorTarget {
     let what = "the output bucket"
     private let client: S3Client
     private let location: BucketLocation
     private let blobs: any BlobStore
-    /// A directory for copies.
+    /// A directory for temporary copies.
     private let scratch: String
 
-    /// "Creating object key names" of the Amazon S3 User Guide: bytes of a key.
+    /// The maximum length of a key in bytes ("Creating object key names", Amazon S3 User Guide).
     private static let longestKey = 1024
 
-    /// Looks at the bucket once: what is wrong with it is to be said now.
+    /// Lists the bucket once, so that problems are reported now.
     ///
     /// - Throws: ``CommandFailure``.
     init(_ location: BucketLocation, blobs: any BlobStore, scratch: String) async throws {
@@ -25,10 +25,10 @@ struct MirrorBucket: MirrorTarget {
         self.scratch = scratch
         if let own = StoreOptions.configured.blobs.flatMap(BucketLocation.init), own.contains(location) {
             throw CommandFailure(
-                "--output '\(location)' is where the store has its own objects; choose another prefix.", status: 2)
+                "--output '\(location)' is the prefix of the store's own objects. Choose another prefix.", status: 2)
         }
         guard location.prefix.utf8.count < 512 else {
-            throw CommandFailure("--output '\(location)' leaves no room for names; choose a shorter prefix.", status: 2)
+            throw CommandFailure("--output '\(location)' is too long. Choose a shorter prefix.", status: 2)
         }
         client = try location.client()
         do throws(S3Error) { _ = try await client.list(location.prefix, limit: 1) } catch {
@@ -42,7 +42,7 @@ struct MirrorBucket: MirrorTarget {
             atMost: Self.longestKey - location.prefix.utf8.count - suffix)
     }
 
-    /// Of what is new nobody asks: a bucket wants a request for each answer.
+    /// New renditions are not checked, to save a request.
     func has(_ name: Data, _ rendition: Rendition, isNew: Bool) async -> Bool {
         if isNew { return false }
         return (try? await client.head(key(name)).bytes) == rendition.bytes
@@ -53,7 +53,7 @@ struct MirrorBucket: MirrorTarget {
             let scratch = scratch
             let copy = try await BlockingWork.run { () throws(S3Error) in try ScratchCopy(in: scratch) }
             try await blobs.write(blob, to: copy.writer)
-            // The server compares the bytes with the record's hash.
+            // The server checks the bytes against the record's hash.
             let file = HashedFile(
                 ScratchFile(reader: try copy.takeReader()), sha256: rendition.sha256, bytes: rendition.bytes)
             try await client.put(file, as: key(name), type: rendition.mediaType.rawValue)
@@ -64,7 +64,7 @@ struct MirrorBucket: MirrorTarget {
         } catch let error as AttachmentError where error.code != .notInStore {
             throw Mirror.WriteFailure(reason: error.description)
         } catch {
-            throw Mirror.WriteFailure(reason: "its bytes are not in the store any more")
+            throw Mirror.WriteFailure(reason: "its bytes are no longer in the store")
         }
     }
 

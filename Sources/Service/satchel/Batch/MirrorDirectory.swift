@@ -5,21 +5,21 @@ import Ingest
 import Platform
 import SystemPackage
 
-/// A mirror in a directory of this machine, in files.
+/// A mirror in a local directory.
 struct MirrorDirectory: MirrorTarget {
     let what = "the output directory"
     private let root: URL
     private let blobs: any BlobStore
-    /// Bytes that a name may have there.
+    /// The maximum length of a name in bytes.
     private let longestName: Int
 
-    /// - Throws: ``CommandFailure`` when the directory can't be made, or is or contains a source.
+    /// - Throws: ``CommandFailure`` if the directory can't be created, or is or contains a source.
     init(root: URL, sources: [URL], blobs: any BlobStore) throws {
         do {
             try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
         } catch {
             throw CommandFailure(
-                "the output directory '\(root.path(percentEncoded: false))' can't be made: \(SystemErrorText.current).",
+                "the output directory '\(root.path(percentEncoded: false))' can't be created: \(SystemErrorText.current).",
                 status: 2)
         }
         self.root = root.resolvingSymlinksInPath()
@@ -31,7 +31,7 @@ struct MirrorDirectory: MirrorTarget {
             let path = source.resolvingSymlinksInPath().standardized.path(percentEncoded: false)
             if (path + "/").replacing("//", with: "/").hasPrefix((own + "/").replacing("//", with: "/")) {
                 throw CommandFailure(
-                    "--output '\(own)' is or contains the source '\(path)'; choose a directory outside the sources.",
+                    "--output '\(own)' is or contains the source '\(path)'. Choose a directory outside the sources.",
                     status: 2)
             }
         }
@@ -70,9 +70,9 @@ struct MirrorDirectory: MirrorTarget {
     private static let directoryPermissions = FilePermissions(rawValue: 0o755)
     private static let filePermissions = FilePermissions(rawValue: 0o644)
 
-    /// A copy has no name before it is whole, so that one that is cut off leaves nothing.
+    /// Copies to a file that gets its name once it is complete, so that an interrupted copy leaves nothing.
     ///
-    /// - Returns: False where there are no such files, or links to them are refused.
+    /// - Returns: `false` if the file system does not support this.
     private func copyUnnamed(_ blob: BlobName, to target: FilePath) async throws(Mirror.WriteFailure) -> Bool {
         guard
             let output = try? Files.open(
@@ -81,7 +81,7 @@ struct MirrorDirectory: MirrorTarget {
         else { return false }
         try await fill(output, from: blob)
         var code = Files.link(output, to: target)
-        // What an earlier profile made makes way.
+        // Replaces the file of an earlier profile.
         while code == EEXIST {
             do { try Files.remove(target) } catch { throw Mirror.WriteFailure(reason: error.reason) }
             code = Files.link(output, to: target)
@@ -89,7 +89,7 @@ struct MirrorDirectory: MirrorTarget {
         return code == 0
     }
 
-    /// Of whatever else is wrong this tells.
+    /// Copies to a temporary name and renames it.
     private func copyUnderAName(_ blob: BlobName, to target: FilePath) async throws(Mirror.WriteFailure) {
         let temporary = target.removingLastComponent().appending(".satchel-\(UUID().uuidString)")
         let output: Descriptor
@@ -111,7 +111,7 @@ struct MirrorDirectory: MirrorTarget {
         }
     }
 
-    /// Durably, or a power cut could leave the name with half of the bytes.
+    /// Writes and syncs the bytes, so that a power cut can't leave an incomplete file.
     private func fill(_ output: borrowing Descriptor, from blob: BlobName) async throws(Mirror.WriteFailure) {
         do {
             try await blobs.write(blob, to: output)
@@ -123,7 +123,7 @@ struct MirrorDirectory: MirrorTarget {
         } catch let error as AttachmentError where error.code != .notInStore {
             throw Mirror.WriteFailure(reason: error.description)
         } catch {
-            throw Mirror.WriteFailure(reason: "its bytes are not in the store any more")
+            throw Mirror.WriteFailure(reason: "its bytes are no longer in the store")
         }
     }
 }

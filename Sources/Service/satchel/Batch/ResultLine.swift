@@ -2,25 +2,25 @@ import SatchelCore
 import Foundation
 import Ingest
 
-/// What became of one file or URL, as `--format jsonl` writes it.
+/// The result for one file or URL, as written by `--format jsonl`.
 struct ResultLine: Sendable {
     enum State: String, Codable, CodingKeyRepresentable, Sendable {
         case delivered, failed, skipped, unchanged
     }
 
-    /// The bytes of the path or URL as it was given.
+    /// The bytes of the path or URL as given.
     var path: Data
     var state: State
     var fidelity: Fidelity?
-    /// Why it was delivered with less than all that the profile promises; nil where it wasn't.
+    /// The reason why it was not delivered in full.
     var reason: String?
-    /// What was left out or decided as the profile wants it.
+    /// What the profile omits or decides.
     var notes: [String] = []
     var kind: MediaKind?
     var attachment: AttachmentID?
     var source: SourceFacts
     var renditions: [RenditionRole: Rendition] = [:]
-    /// Where `--output` put the renditions.
+    /// The paths of renditions written by `--output`.
     var files: [RenditionRole: String] = [:]
     var trim: TrimReport?
     var attempt: Int = 1
@@ -28,14 +28,13 @@ struct ResultLine: Sendable {
     var seconds: Double = 0
     var error: LineError?
 
-    /// For people; bytes that are no UTF-8 are replaced, control characters escaped.
+    /// The path for people. Invalid UTF-8 is replaced, and control characters are escaped.
     var shownPath: String { path.displayPath }
 
-    /// Whether it tells what no earlier run has told: not what is unchanged, nor what was passed over without a look, as
-    /// it is each time.
+    /// Whether the result is new. Unchanged files are not, and neither are files that are never opened.
     var isNews: Bool { state != .unchanged && !(state == .skipped && finishedAt == nil) }
 
-    /// Counts against the exit status.
+    /// Whether the result makes the exit status 1.
     var isFailure: Bool { state == .failed || (state == .unchanged && error.map { !$0.code.isSkipped } ?? false) }
 }
 
@@ -65,7 +64,7 @@ extension ResultLine {
             }
     }
 
-    /// The line of what was not even submitted.
+    /// The line of a file that was not submitted.
     init(path: Data, refused error: AttachmentError, bytes: Int64? = nil, skipped: Bool) {
         self.path = path
         source = SourceFacts(bytes: bytes)
@@ -73,7 +72,7 @@ extension ResultLine {
         state = skipped ? .skipped : .failed
     }
 
-    /// What was recorded is there, and yet not all that was asked for is done.
+    /// Marks the line as failed although its record is stored.
     mutating func fail(_ failure: LineError) {
         state = .failed
         error = failure
@@ -103,7 +102,7 @@ extension ResultLine: Encodable {
         @Nullable var height: Int?
         @Nullable var duration: Double?
         @Nullable var file: String?
-        /// By which scheme; absent where it isn't.
+        /// The scheme if the rendition is encrypted.
         var encrypted: EncryptionScheme?
     }
 

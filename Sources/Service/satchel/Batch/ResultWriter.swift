@@ -1,7 +1,7 @@
 import SatchelCore
 import Foundation
 
-/// Writes result lines to standard output in the chosen format, and to a report file beside it.
+/// Writes result lines to standard output in the chosen format, and to a report file.
 struct ResultWriter {
     private let format: OutputFormat
     private let showing: Showing
@@ -21,15 +21,15 @@ struct ResultWriter {
         .init(title: "FILE", width: 0),
     ])
 
-    /// Which lines go to standard output.
+    /// The lines that go to standard output.
     enum Showing {
-        /// For people what is new, for programs all.
+        /// New results in the table, all results in other formats.
         case changes
         case all
         case nothing
     }
 
-    /// - Parameter report: A file that gets every line as JSON, whatever the format and whatever is shown.
+    /// - Parameter report: A file to which all lines are written as JSON.
     init(_ format: OutputFormat, _ showing: Showing = .changes, report: URL? = nil) throws {
         self.format = format
         self.showing = showing
@@ -60,14 +60,14 @@ struct ResultWriter {
 }
 
 extension ResultLine {
-    /// The main rendition's bytes, else those of all together.
+    /// The size of the main rendition, or of all renditions if there is no main one.
     var deliveredBytes: Int64? {
         renditions[.main]?.bytes ?? (renditions.isEmpty ? nil : renditions.values.reduce(0) { $0 + $1.bytes })
     }
 
     private var type: String { source.decodedType?.rawValue ?? "-" }
 
-    /// `full`, `partial` and so on where it was delivered, the error's code where it failed, else the state.
+    /// The fidelity if delivered, the error code if failed, or else the state.
     private var result: String {
         switch state {
         case .delivered: fidelity?.rawValue ?? state.rawValue
@@ -107,7 +107,7 @@ extension ResultLine {
     }
 }
 
-/// Comma-separated values as RFC 4180 has them, with line feeds.
+/// Comma-separated values as in RFC 4180, with line feeds.
 enum CSV {
     static func row(_ cells: [String]) -> String {
         cells.map { cell in

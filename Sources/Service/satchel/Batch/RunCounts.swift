@@ -1,15 +1,15 @@
 import Foundation
 
-/// What the machines of a shared run tell each other beside its records.
+/// Counts that the machines of a shared run exchange, in addition to the records.
 struct RunCounts: Codable {
-    /// Of what got no job of the run: what is unchanged, and what was refused.
+    /// Files without a job in the run: unchanged and rejected ones.
     var listed = Summary()
     var unwritten = Unwritten()
 
-    /// What is in the store and could not be put where it was wanted.
+    /// Stored files that could not be written to `--output`.
     struct Unwritten: Codable, Sendable {
         private(set) var count = 0
-        /// The first of them.
+        /// The first files.
         private(set) var examples: [Example] = []
 
         struct Example: Codable, Sendable {
@@ -30,7 +30,7 @@ struct RunCounts: Codable {
 
     init() {}
 
-    /// - Parameter text: Empty where nothing was counted.
+    /// - Parameter text: JSON, or an empty string if nothing was counted.
     init(_ text: String) throws {
         if text.isEmpty {
             self.init()

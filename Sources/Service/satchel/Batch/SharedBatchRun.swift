@@ -4,22 +4,22 @@ import Jobs
 import Stores
 import Synchronization
 
-/// One machine's part of a run over many sources that it shares with others: all carry out jobs, and whose turn it is lists
-/// the sources. The records have what came of it, so that each machine can say at the end what the whole run came to.
+/// One machine's part of a run that several machines share. All process jobs, and the current leader lists the sources. The
+/// records have all results, so that each machine can summarize the whole run.
 struct SharedBatchRun: Sendable {
     let context: ProcessingContext
     let runs: any SharedRuns
     let profile: Profile
     let mirror: Mirror?
     let retryFailed: Bool
-    /// Jobs underway at once on this machine.
+    /// The number of jobs to run at once on this machine.
     let width: Int
     let write: @Sendable (ResultLine) throws -> Void
 
-    /// Between two looks at how far the run is.
+    /// The time between two checks of the run's progress.
     private static let pause: Duration = .milliseconds(250)
 
-    /// What this machine knows of the run.
+    /// The state of the run on this machine.
     private final class Progress: Sendable {
         private struct State {
             var run: SharedRun
@@ -64,10 +64,10 @@ struct SharedBatchRun: Sendable {
     /// Works until all machines are done.
     ///
     /// - Parameters:
-    ///   - name: By which machines find the run.
-    ///   - source: What it is for; a run of this name that is for something else isn't joined.
-    /// - Returns: What the whole run came to.
-    /// - Throws: A cancellation, after which what was underway is pending again; ``CommandFailure``.
+    ///   - name: The name by which machines find the run.
+    ///   - source: The description of the run, which must be the same on all machines.
+    /// - Returns: The summary of the whole run.
+    /// - Throws: `CancellationError`, after which unfinished jobs are pending again, or ``CommandFailure``.
     func process(
         _ supply: any SourceSupply, as name: String, for source: String, showsProgress: Bool
     ) async throws -> Summary {
@@ -75,7 +75,7 @@ struct SharedBatchRun: Sendable {
             let run = try await runs.join(name, source: source, tenant: .local)
             guard run.source == source else {
                 throw CommandFailure(
-                    "the run '\(name)' is underway with other sources or options; the same line on each machine shares it, another name begins one.",
+                    "the run '\(name)' is in progress with other sources or options. Use the same command on each machine, or another name for a new run.",
                     status: 2)
             }
             let progress = Progress(run)
@@ -87,7 +87,7 @@ struct SharedBatchRun: Sendable {
             }
             defer { Console.endProgress() }
             do { try await work(on: supply, progress) } catch {
-                // In a task of its own: where this one was cancelled, the store would refuse it.
+                // Runs in a task of its own, because the store rejects writes of a cancelled task.
                 await Task { try? await runs.abandon(run.id) }.value
                 throw error
             }
@@ -110,12 +110,12 @@ struct SharedBatchRun: Sendable {
             }
             group.addTask { try await watch(progress, worker) }
             group.addTask { try await lead(supply, progress) }
-            // One by one: what one of them throws ends the others.
+            // Awaits each task, so that an error of one ends the others.
             while try await group.next() != nil {}
         }
     }
 
-    /// Follows the run to its end. Others' jobs are looked for too, as their machines may be gone.
+    /// Follows the run to its end, and takes over jobs of machines that are gone.
     private func watch(_ progress: Progress, _ worker: JobWorker) async throws {
         while try await !look(progress).hasEnded {
             worker.added()
@@ -128,7 +128,7 @@ struct SharedBatchRun: Sendable {
     @discardableResult
     private func look(_ progress: Progress) async throws -> SharedRun {
         guard let run = try await runs.status(of: progress.run.id) else {
-            throw CommandFailure("the run is not in the store any more; the same command begins it anew.")
+            throw CommandFailure("the run is no longer in the store. Run the command again to start a new one.")
         }
         progress.run = run
         return run
@@ -145,7 +145,7 @@ struct SharedBatchRun: Sendable {
 
     // MARK: Leading
 
-    /// Does what one machine does for all, whenever that is this one's turn.
+    /// Does the leader's work while this machine is the leader.
     private func lead(_ supply: any SourceSupply, _ progress: Progress) async throws {
         while true {
             let run = try await look(progress)
@@ -181,7 +181,7 @@ struct SharedBatchRun: Sendable {
         }
     }
 
-    /// - Returns: False where another machine was first.
+    /// - Returns: `false` if another machine has become the leader.
     private func submit(_ found: FoundPage, of run: RunID, _ digest: String) async throws -> Bool {
         var sources: [FoundSource] = []
         var refused: [ResultLine] = []
@@ -195,7 +195,7 @@ struct SharedBatchRun: Sendable {
             start: found.start, end: found.end, isFirst: found.isFirst, isLast: found.isLast,
             listed: found.entries.count, jobs: sources.map { $0.job(under: profile, digest, run: run) })
         let (paths, refusals) = (sources.map(\.shown), refused)
-        // What failed elsewhere while this waited for it was tried.
+        // A failure of another run while this one waited is not retried.
         var retriesFailed = retryFailed
         while true {
             let answers = try await runs.submit(page, of: run, retriesFailed: retriesFailed) { text, answers in
@@ -227,9 +227,9 @@ struct SharedBatchRun: Sendable {
         }
     }
 
-    /// Writes what machines owe that are gone: they may have recorded a job, and not written what came of it.
+    /// Writes missing outputs of machines that are gone, which may have recorded a job without writing its renditions.
     ///
-    /// - Returns: Of the whole run, what could not be written; nil where nothing is.
+    /// - Returns: All outputs of the run that could not be written; `nil` without `--output`.
     private func makeUp(for run: RunID) async throws -> RunCounts.Unwritten? {
         guard mirror != nil else { return nil }
         var unwritten = RunCounts.Unwritten()
@@ -238,7 +238,7 @@ struct SharedBatchRun: Sendable {
             guard line.error == nil else { return }
             try await mirror(attachment, isNew: false, into: &line)
             if let error = line.error { unwritten.add(line.shownPath, error) }
-            // It may take long, and the turn would pass to another.
+            // Writing may take so long that another machine becomes the leader.
             guard try await runs.leads(run) else { throw LostLead() }
         }
         return unwritten
@@ -271,7 +271,7 @@ struct SharedBatchRun: Sendable {
             isUnchanged: false)
     }
 
-    /// Of all machines.
+    /// Returns the summary of all machines.
     private func summary(of run: RunID) async throws -> Summary {
         let counts = try RunCounts(try await runs.status(of: run)?.counts ?? "")
         var summary = counts.listed

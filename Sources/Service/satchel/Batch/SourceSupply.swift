@@ -4,18 +4,18 @@ import Foundation
 import Ingest
 import Jobs
 
-/// A file or an object that a batch found.
+/// A file or object found by a batch.
 struct FoundSource: Sendable {
     var location: SourceLocation
     var bytes: Int64
     var name: String
-    /// The path as it is reported: relative to the directory that was given where it is the only one, else beneath the
-    /// directory as it was given, so that no two share one; of an object, its key beneath the prefix.
+    /// The path as reported. For a file, it is relative to the given directory, or starts with it if there are several. For an
+    /// object, it is the key without the prefix.
     var shown: Data
-    /// The absolute path, or the URL of the object.
+    /// The absolute path of a file or the URL of an object.
     var identity: Data
 
-    /// What tells that it was done before.
+    /// The key by which earlier work on the source is found.
     func workKey(under profileDigest: String) -> String {
         switch location {
         case .file(_, _, let state): WorkKey.of(path: identity, state: state, profileDigest: profileDigest)
@@ -38,32 +38,32 @@ struct FoundSource: Sendable {
 
 enum FoundEntry: Sendable {
     case source(FoundSource)
-    /// What is passed over or can't be looked at, as its result line.
+    /// The result line of an entry that is not processed.
     case refused(ResultLine)
 }
 
-/// A part of what a batch finds, for machines that share the run.
+/// A page of the entries that a batch finds, for machines that share the run.
 struct FoundPage: Sendable {
     var entries: [FoundEntry]
-    /// What ``RunPage`` has.
+    /// The positions of the page, as in ``RunPage``.
     var start: String?
     var end: String?
     var isFirst: Bool
     var isLast: Bool
 
-    /// Entries of one, at most.
+    /// The maximum number of entries.
     static let size = 1000
 }
 
-/// What a batch works through.
+/// The sources of a batch.
 protocol SourceSupply: Sendable {
-    /// What the first source probably needs.
+    /// The decoders that the first source probably needs.
     var decoderSet: DecoderSet { get }
 
     /// Calls `body` with every source, in a stable order.
     func forEach(_ body: (FoundEntry) async throws -> Void) async throws
 
-    /// Calls `body` with every page from a position on, or from the beginning where the supply can't be entered in the middle,
-    /// until it answers false.
+    /// Calls `body` with each page after a position until it returns `false`. If the supply has no stable positions, it starts
+    /// from the beginning.
     func forEachPage(from position: String?, _ body: (FoundPage) async throws -> Bool) async throws
 }

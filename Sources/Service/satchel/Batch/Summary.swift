@@ -1,26 +1,26 @@
 import SatchelCore
 
-/// Counts what became of the files of a run, and says it at the end.
+/// Counts the results of a run and summarizes them.
 struct Summary: Codable, Sendable {
     private(set) var counts: [ResultLine.State: Int] = [:]
     private var codes: [LineError.Code: Int] = [:]
     private var failures: [Failure] = []
-    /// Delivered, but not in full, with the reason.
+    /// Files that were not delivered in full, with the reasons.
     private var shortfalls: [Shortfall] = []
     private var reduced = 0
-    /// Delivered in full, by what was left out as the profile wants it.
+    /// Files delivered in full, grouped by what the profile omits.
     private var notes = Named()
-    /// Looked at and not taken, by what is said of them.
+    /// Skipped files, grouped by reason.
     private var skips = Named()
     private var unchangedFailures = 0
-    /// Without a look, with the first paths.
+    /// Files that were not opened, with the first paths.
     private var passedOver = 0
     private var passedOverPaths: [String] = []
     private var trimmed = 0
     private var bytesIn: Int64 = 0
     private var bytesOut: Int64 = 0
 
-    /// Failures, and what was delivered with less, that are listed one by one; the report and the store have them all.
+    /// The number of failures and losses listed one by one. The report and the store have all.
     static let listed = 20
 
     private struct Failure: Codable, Sendable {
@@ -33,7 +33,7 @@ struct Summary: Codable, Sendable {
         var reason: String
     }
 
-    /// What is said of several files at once, with the first of their paths.
+    /// A text that applies to several files, with the first of their paths.
     private struct Named: Codable, Sendable {
         private struct Entry: Codable, Sendable {
             var paths: [String]
@@ -43,7 +43,7 @@ struct Summary: Codable, Sendable {
 
         private var entries: [Entry] = []
 
-        /// Files that are named of those of which the same is said.
+        /// The number of paths listed for a text.
         static let most = 5
 
         var isEmpty: Bool { entries.isEmpty }
@@ -69,23 +69,23 @@ struct Summary: Codable, Sendable {
         }
     }
 
-    /// How to see what isn't listed.
+    /// Says how to see entries that are not listed.
     private static func more(_ count: Int) -> [String] {
-        count > 0 ? ["  … and \(count) more; the same command with --format jsonl tells of all."] : []
+        count > 0 ? ["  … and \(count) more. Use --format jsonl to list all."] : []
     }
 
     mutating func add(_ line: ResultLine) {
         counts[line.state, default: 0] += 1
         if line.state == .delivered {
             bytesIn += line.source.bytes ?? 0
-            // What the rows say, without what is made beside: a thumbnail isn't what a file became.
+            // Counts the same bytes as the rows, without thumbnails.
             bytesOut += line.deliveredBytes ?? 0
             if line.trim != nil { trimmed += 1 }
             if let reason = line.reason {
                 reduced += 1
                 if shortfalls.count < Self.listed { shortfalls.append(Shortfall(path: line.shownPath, reason: reason)) }
             }
-            // Trims are counted.
+            // Trims are only counted.
             for note in line.notes where line.trim == nil { notes.add("\(note).", of: line.shownPath) }
         }
         if line.state == .skipped, line.isNews {
@@ -101,7 +101,7 @@ struct Summary: Codable, Sendable {
         }
     }
 
-    /// Of what was counted as delivered, this could not be put where it was wanted.
+    /// Counts delivered files as failed because their output could not be written.
     mutating func fail(_ unwritten: RunCounts.Unwritten) {
         counts[.delivered, default: 0] -= unwritten.count
         counts[.failed, default: 0] += unwritten.count
@@ -114,9 +114,9 @@ struct Summary: Codable, Sendable {
     var failed: Int { codes.values.reduce(0, +) }
     var total: Int { counts.values.reduce(0, +) }
 
-    /// The sentences that end a run, one a line.
+    /// Returns the lines that end a run.
     ///
-    /// - Parameter isQuiet: Only where something was not delivered, or not in full.
+    /// - Parameter isQuiet: Whether to return lines only if something was not delivered, or not in full.
     func lines(profile: Profile, elapsed: Duration, isQuiet: Bool = false) -> [String] {
         if isQuiet && failed == 0 && reduced == 0 { return [] }
         var lines = failures.map { "  \($0.path): \($0.error.code.rawValue). \($0.error.message)" }
@@ -130,23 +130,23 @@ struct Summary: Codable, Sendable {
         let delivered = counts[.delivered] ?? 0
         let unchanged = counts[.unchanged] ?? 0
         if total == 0 {
-            lines.append("There was no file to look at.")
+            lines.append("No files found.")
         } else if unchanged > 0, unchanged + passedOver == total {
             lines.append(
-                "Nothing was left to do: \(Quantity.count(unchanged, "file")) unchanged since an earlier run"
-                    + (passedOver > 0 ? ", \(passedOver) passed over (links and the like; --all lists them)." : "."))
+                "Nothing to do: \(Quantity.count(unchanged, "file")) unchanged since an earlier run"
+                    + (passedOver > 0 ? ", \(passedOver) not opened (such as links; --all lists them)." : "."))
         } else {
             if !isQuiet, passedOver > 0 {
                 lines.append(
-                    "Passed over: \(Named.names(passedOverPaths, of: passedOver)); links and the like are never opened, and --all lists them."
+                    "Not opened, because not regular files: \(Named.names(passedOverPaths, of: passedOver)). Use --all to list them."
                 )
             }
             var parts = ["\(delivered) delivered"]
             let fresh = counts[.failed] ?? 0
             if fresh > 0 { parts.append("\(fresh) failed") }
             let skipped = (counts[.skipped] ?? 0) - passedOver
-            if skipped > 0 { parts.append("\(skipped) skipped (no media, or empty)") }
-            if passedOver > 0 { parts.append("\(passedOver) passed over (links and the like)") }
+            if skipped > 0 { parts.append("\(skipped) skipped (empty or not media)") }
+            if passedOver > 0 { parts.append("\(passedOver) not opened (such as links)") }
             if unchanged > 0 { parts.append("\(unchanged) unchanged") }
             lines.append("\(Quantity.count(total, "file")): " + parts.joined(separator: ", ") + ".")
         }
@@ -157,12 +157,12 @@ struct Summary: Codable, Sendable {
         }
         if trimmed > 0 {
             lines.append(
-                "\(Quantity.count(trimmed, "clip")) trimmed to what the profile '\(profile.name)' takes; 'satchel profile list' shows others."
+                "\(Quantity.count(trimmed, "clip")) trimmed to the limits of the profile '\(profile.name)'. See 'satchel profile list' for others."
             )
         }
         if unchangedFailures > 0 {
             lines.append(
-                "\(Quantity.count(unchangedFailures, "file")) failed in an earlier run; --retry-failed tries again.")
+                "\(Quantity.count(unchangedFailures, "file")) failed in an earlier run. Use --retry-failed to retry.")
         }
         return lines
     }

@@ -10,57 +10,66 @@ struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Prepare files or URLs as one job.",
         discussion: """
-            Up to 10 sources make one job; each becomes an attachment with its own identifier and record.
+            A job takes up to 10 sources. Each becomes an attachment with its own identifier and record.
+
+            For an encrypted file, give its aesgcm URL (XEP-0454), which has the key after '#'. Satchel fetches the file \
+            by https and does not keep the key. Quote the URL. While the command runs, other users of this \
+            machine can see the URL in the list of processes.
+
+            Examples:
 
               satchel add photo.heic
               satchel add https://example.com/clip.mov --trim-start 2.5 --trim-duration 10
-              satchel add clip.mov --thumbnail-time 42 --trim-around-thumbnail --trim-duration 6
+              satchel add clip.mov --thumbnail-time 42 --trim-around-thumbnail
               satchel add front.jpg back.jpg --mode strict --deadline 10
-
-            Of an encrypted file, an aesgcm URL (XEP-0454) has the key behind its '#'. The file is fetched by https, and the
-            key isn't kept. Put the URL into quotes; other users of this machine may see it while the command runs.
             """)
 
-    @Argument(help: ArgumentHelp("Files, or http, https and aesgcm URLs.", valueName: "file|url"), completion: .file())
+    @Argument(help: ArgumentHelp("Files, or http, https or aesgcm URLs.", valueName: "file|url"), completion: .file())
     var sources: [String]
 
-    @OptionGroup(title: "What is made") var profiles: ProfileOptions
-    @OptionGroup(title: "What is made") var requested: RequestOptions
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Codecs") var codecs: CodecOptions
+    @OptionGroup(title: "Renditions") var profiles: ProfileOptions
+    @OptionGroup(title: "Renditions") var requested: RequestOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Decoding") var codecs: CodecOptions
     @OptionGroup(title: "Fetching") var fetch: FetchOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
     @Option(
         help: ArgumentHelp(
-            "The attachments' identifiers, in order; several with commas, or repeated. Default: a UUID.",
+            "Type that the sources claim to have: a media type, UTI or extension.", valueName: "type"))
+    var typeHint: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Identifiers of the attachments, in order (comma-separated or repeated). Default: a UUID for each.",
             valueName: "id"))
     var identifier: [Several<String>] = []
 
     private var identifiers: [String] { identifier.all() }
 
-    @Option(help: "'lenient' delivers what it can, 'strict' all or nothing.")
+    @Option(help: "If a source fails, 'lenient' delivers the others and 'strict' delivers nothing.")
     var mode = JobMode.lenient
 
     @Option(
         help: ArgumentHelp(
-            "Encrypt what is made, each rendition with a key of its own: 'matrix' or 'aesgcm'. 'satchel get' decrypts it.",
+            "Encrypt the renditions, each with its own key. 'satchel get' decrypts them.",
             valueName: "scheme"),
         completion: .list(EncryptionScheme.ofRenditions.map(\.rawValue)))
     var encrypt: EncryptionScheme?
 
     @Option(
-        help: ArgumentHelp("Seconds until what is ready is delivered. Default: the profile's.", valueName: "seconds"))
+        help: ArgumentHelp(
+            "Seconds after which the best attempt so far is delivered. Default: the profile's.", valueName: "seconds"))
     var deadline: Double?
 
     func validate() throws {
         guard (1...JobSubmission.maximumAttachments).contains(sources.count) else {
             throw ValidationError(
-                "A job takes 1 to \(JobSubmission.maximumAttachments) sources, not \(sources.count); 'satchel batch' takes more."
+                "A job takes 1 to \(JobSubmission.maximumAttachments) sources, not \(sources.count). Use 'satchel batch' for more."
             )
         }
-        if identifiers.count > sources.count { throw ValidationError("There are more --identifier than sources.") }
-        if Set(identifiers).count != identifiers.count { throw ValidationError("Two --identifier are the same.") }
+        if identifiers.count > sources.count { throw ValidationError("There are more identifiers than sources.") }
+        if Set(identifiers).count != identifiers.count { throw ValidationError("--identifier values must differ.") }
         if let encrypt, !EncryptionScheme.ofRenditions.contains(encrypt) {
             throw ValidationError("--encrypt must be 'matrix' or 'aesgcm', not '\(encrypt.rawValue)'.")
         }
@@ -82,7 +91,7 @@ struct Add: AsyncParsableCommand {
             let job = try await finished(
                 try job(of: attachments, profile, run: RunID.generate()), in: context)
             for (source, attachment) in zip(sources, job.attachments) {
-                // What stands behind the '#' of an encrypted file's URL opens it: no result says it.
+                // The fragment of an encrypted file's URL is its key, so it must not appear in results.
                 let shown = source.scheme == AESGCMURL.scheme ? String(source.prefix { $0 != "#" }) : source
                 var line = ResultLine(
                     path: Data(shown.utf8), record: attachment, attempt: job.attempt, isUnchanged: false)
@@ -96,7 +105,7 @@ struct Add: AsyncParsableCommand {
                     Console.printError("\(line.shownPath): \(error.code.rawValue). \(error.message)")
                 }
             }
-            // Only now: killed before, the same command shows this job instead of making another.
+            // Acknowledges the job last. If the process dies earlier, the same command shows this job again.
             try await context.store.records.acknowledge(job.id, of: .local)
         } catch let error as AttachmentError {
             await context.close()
@@ -108,7 +117,7 @@ struct Add: AsyncParsableCommand {
 
     private func job(of attachments: [AttachmentSubmission], _ profile: Profile, run: RunID) throws -> JobSubmission {
         var asked = attachments
-        // A generated identifier says nothing about what was asked for.
+        // Generated identifiers must not change the work key.
         for index in asked.indices { asked[index].identifier = index < identifiers.count ? identifiers[index] : "" }
         let work = try WorkKey.of(
             asked, profileDigest: profile.digest, mode: mode, deadline: deadline, encrypt: encrypt)
@@ -117,15 +126,16 @@ struct Add: AsyncParsableCommand {
             workKey: work, encrypt: encrypt, attachments: attachments)
     }
 
-    /// Carries a job out, unless an earlier run of the same command had finished it and was killed before it could say
-    /// so. What that run had begun is carried on.
+    /// Processes a job, continuing what an earlier, killed run of the same command began.
+    ///
+    /// If that run had finished the job but not acknowledged it, its record is returned.
     private func finished(_ job: JobSubmission, in context: ProcessingContext) async throws -> JobRecord {
         let records = context.store.records
         var job = job
         let options = SubmissionOptions(retriesFailed: true)
         if case .unchanged(let record) = try await records.submit(job, options) {
             if record.state.isFinished { return record }
-            // The same command is at work right now: this one makes something of its own.
+            // Another run of this command is working on the job. This run submits a separate job.
             job.workKey = nil
             _ = try await records.submit(job, options)
         }
@@ -136,7 +146,7 @@ struct Add: AsyncParsableCommand {
         let finished = Mutex<JobRecord?>(nil)
         try await worker.run { record in finished.withLock { $0 = record } }
         guard let finished = finished.withLock({ $0 }) else {
-            throw CommandFailure("The same command was started twice at once, and the other one has the job.")
+            throw CommandFailure("another run of this command is processing the job. Wait until it has finished.")
         }
         return finished
     }
@@ -146,28 +156,29 @@ struct Add: AsyncParsableCommand {
         if let scheme = source.scheme, !FileManager.default.fileExists(atPath: source) {
             guard ["http", "https", AESGCMURL.scheme].contains(scheme) else {
                 throw CommandFailure(
-                    "'\(source)' can't be fetched: only http, https and aesgcm URLs are. Download it, then name the file.",
+                    "'\(source)' can't be fetched: the URL must be http, https or aesgcm. Download the file and add it instead.",
                     status: 2)
             }
             let encrypted: AESGCMURL?
             do { encrypted = try AESGCMURL(source) } catch { throw CommandFailure(error.message, status: 2) }
             return AttachmentSubmission(
                 identifier: identifier, location: .url(encrypted?.url ?? source, headers: [:]),
-                declaredType: requested.typeHint, request: request, options: requested.options,
+                declaredType: typeHint, request: request, options: requested.options(typeHint: typeHint),
                 encryption: encrypted?.encryption)
         }
         return try .file(
-            source, identifier: identifier, typeHint: requested.typeHint, request: request, options: requested.options)
+            source, identifier: identifier, typeHint: typeHint, request: request,
+            options: requested.options(typeHint: typeHint))
     }
 }
 
 extension String {
-    /// The scheme where this looks like a URL, in small letters.
+    /// The lowercase scheme, if this looks like a URL.
     var scheme: String? { prefixMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*(?=:\/\/)/).map { $0.output.lowercased() } }
 }
 
 extension LineError {
-    /// Names flags instead of settings, and what a person at the command line can do instead of a client.
+    /// Replaces advice for operators and API clients with advice for the command line.
     fileprivate mutating func speakToCommandLine() {
         switch ErrorCode(rawValue: code.rawValue) {
         case .blockedAddress:

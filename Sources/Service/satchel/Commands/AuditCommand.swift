@@ -6,35 +6,38 @@ import Stores
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "List who made, took back, rotated and deleted what, and who signed in, newest first.",
+        abstract: "List administrative actions and console sign-ins, newest first.",
         discussion: """
-            It is kept for as long as the setting audit.keep says. For example:
+            The log records what was created, revoked, rotated or deleted, and by which key, command or service. The \
+            setting audit.keep says how long entries are kept.
+
+            Examples:
 
               satchel audit --tenant default --since 7d
               satchel audit --tenant default --action revoked --format jsonl
               satchel audit --tenant default --actor command
             """)
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
-    @Option(help: "Only this: made, revoked, rotated, deleted or signed_in.")
+    @Option(help: "Only this action.")
     var action: AuditEntry.Action?
 
     @Option(
         help: ArgumentHelp(
-            "Only what was done by this key or grant, or by all of a kind: key, grant, command, service.",
+            "Only actions by this key or grant, or by one kind of actor: key, grant, command or service.",
             valueName: "id"))
     var actor: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only what was done since then: a time as RFC 3339 writes it, or so long ago, such as 90, 30m, 24h or 7d.",
+            "Only actions since a time (2026-11-28T12:00:00Z) or an age (90s, 30m, 24h, 7d).",
             valueName: "time"))
     var since: PastTime?
 
-    @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
+    @Option(help: ArgumentHelp("Maximum number of entries; 0 for all.", valueName: "count"))
     var limit = 100
 
     func validate() throws {

@@ -9,65 +9,80 @@ import Synchronization
 
 struct Batch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "batch", abstract: "Prepare every file of one or more directories.",
+        commandName: "batch", abstract: "Prepare all files in directories or a bucket.",
         discussion: """
-            One job per file, opened in place and read only; links, devices and pipes are never opened. What was done is \
-            known by path, size, modification time and profile, so that a second run does what is new or changed, and \
-            an interrupted one carries on where it stopped. Objects of a bucket, known by key, ETag and size, are read where \
-            they lie; with a store in PostgreSQL the same line on several machines shares one run.
+            Each file becomes one job. Files are opened in place and never changed. Links, devices and pipes are never \
+            opened.
+
+            A second run processes only new and changed files. An interrupted run continues where it stopped. Satchel \
+            recognizes a file by its path, size, modification time and profile.
+
+            The source may also be one bucket (s3://bucket/prefix). Objects are recognized by key, ETag and size. If the \
+            store is in PostgreSQL, several machines can share the run of a bucket: start the same command on each.
+
+            The default profile keeps the first 10 seconds of a video and the first 30 seconds of a sound. The summary \
+            counts the clips that were trimmed.
+
+            Files that are empty or not media are 'skipped' and do not count as failures. The table shows new results \
+            only; the formats jsonl and csv have a line for every file.
+
+            Examples:
 
               satchel batch ~/Pictures
               satchel batch ~/Pictures --output ~/Small --format jsonl > results.jsonl
-              satchel batch s3://photos/2024      on every machine that shares the store
               satchel batch ~/Pictures --include '*.heic' --profile message
+              satchel batch s3://photos/2024
               find . -newer mark -print0 | satchel batch --files-from - --null
-
-            Longer clips are trimmed from their start under the default profile, and the summary says so. What is no \
-            media, or empty, is 'skipped' and does not count as a failure. The table shows what is new; --format jsonl \
-            and csv have a line for every file.
             """)
 
-    @OptionGroup var tree: TreeOptions
-    @OptionGroup(title: "What is made") var profiles: ProfileOptions
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Codecs") var codecs: CodecOptions
+    @OptionGroup(title: "Files") var tree: TreeOptions
+    @OptionGroup(title: "Renditions") var profiles: ProfileOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Decoding") var codecs: CodecOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
     @Option(
-        help: ArgumentHelp("Read the paths of files from here, one a line; '-' for standard input.", valueName: "file"),
+        help: ArgumentHelp("Read paths from this file, one per line; '-' reads standard input.", valueName: "file"),
         completion: .file())
     var filesFrom: String?
 
-    @Flag(name: [.long, .customShort("0")], help: "Paths of --files-from end with NUL, as 'find -print0' writes them.")
+    @Flag(
+        name: [.long, .customShort("0")],
+        help: "Paths read by --files-from are NUL-separated, as written by 'find -print0'.")
     var null = false
 
-    @Option(help: ArgumentHelp("Only part I of N of the files, for N machines: 1/2.", valueName: "I/N"))
+    @Option(
+        help: ArgumentHelp(
+            "Process only part I of N, such as 1/2, to divide the files among N machines.", valueName: "I/N"))
     var shard: Shard?
 
     @Option(
         help: ArgumentHelp(
-            "Share this run with other machines of the same store, which all see the same files under the same paths.",
+            "Name of a run that several machines share. They need the same store, and the same files under the same paths.",
             valueName: "name"))
     var run: String?
 
-    @Option(help: ArgumentHelp("Stop when this many files have failed.", valueName: "count"))
+    @Option(help: ArgumentHelp("Stop after this many failures.", valueName: "count"))
     var maxFailures: Int?
 
-    @Flag(help: "Try files again that failed in an earlier run.")
+    @Flag(help: "Retry files that failed in an earlier run.")
     var retryFailed = false
 
-    @Flag(help: "Only look: count what there is and estimate the work.")
+    @Flag(help: "Identify the files and estimate the work, without preparing or storing anything.")
     var dryRun = false
 
     func validate() throws {
         if let bucket = bucketLocation {
             if tree.sources.count > 1 || filesFrom != nil {
-                throw ValidationError("'\(bucket)' is a bucket, which is the only source of a batch.")
+                throw ValidationError("'\(bucket)' is a bucket, which must be the only source.")
             }
-            if tree.move { throw ValidationError("--move removes files; objects of '\(bucket)' stay.") }
+            if tree.move {
+                throw ValidationError("--move cannot be used with '\(bucket)': objects of a bucket are never deleted.")
+            }
             if run != nil {
                 throw ValidationError(
-                    "--run is for directories; machines know the run of '\(bucket)' by its source and profile.")
+                    "--run cannot be used with '\(bucket)': machines find the run of a bucket by its source and profile."
+                )
             }
         }
         if tree.sources.isEmpty && filesFrom == nil {
@@ -76,9 +91,9 @@ struct Batch: AsyncParsableCommand {
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures must be at least 1, not \(maxFailures).")
         }
-        if null && filesFrom == nil { throw ValidationError("--null goes with --files-from.") }
-        if dryRun && tree.quiet { throw ValidationError("--dry-run and --quiet exclude each other.") }
-        if dryRun && tree.move { throw ValidationError("--dry-run and --move exclude each other.") }
+        if null && filesFrom == nil { throw ValidationError("--null needs --files-from.") }
+        if dryRun && tree.quiet { throw ValidationError("--dry-run and --quiet cannot be combined.") }
+        if dryRun && tree.move { throw ValidationError("--dry-run and --move cannot be combined.") }
     }
 
     func run() async throws {
@@ -120,7 +135,7 @@ struct Batch: AsyncParsableCommand {
         }
         if let maxFailures, summary.failed >= maxFailures {
             throw CommandFailure(
-                "stopped after \(summary.failed) failures (--max-failures); the same command carries on.")
+                "stopped after \(summary.failed) failures (--max-failures). Run the command again to continue.")
         }
         if summary.failed > 0 { throw ExitCode(1) }
     }
@@ -132,7 +147,7 @@ struct Batch: AsyncParsableCommand {
         guard bucketLocation != nil || run != nil, let runs = context.store.records.sharedRuns else {
             if run != nil {
                 throw CommandFailure(
-                    "--run is for machines that share a store: --store postgres://…", status: 2)
+                    "--run needs a store that machines share, such as --store postgres://user@host/name.", status: 2)
             }
             return try await BatchRun(
                 context: context, profile: profile, mirror: mirror, retryFailed: retryFailed,
@@ -141,7 +156,7 @@ struct Batch: AsyncParsableCommand {
         }
         if let flag = flagOfOneMachine {
             throw CommandFailure(
-                "\(flag) is for one machine, and this run is shared by all that use the store.", status: 2)
+                "\(flag) cannot be used in a run that several machines share.", status: 2)
         }
         let source = try description(under: profile)
         return try await SharedBatchRun(
@@ -154,7 +169,7 @@ struct Batch: AsyncParsableCommand {
 
     private var bucketLocation: BucketLocation? { tree.sources.compactMap(BucketLocation.init).first }
 
-    /// What can't be said of a run of many machines.
+    /// A given flag that a shared run does not support.
     private var flagOfOneMachine: String? {
         if shard != nil { return "--shard" }
         if maxFailures != nil { return "--max-failures" }
@@ -163,7 +178,7 @@ struct Batch: AsyncParsableCommand {
         return nil
     }
 
-    /// All that decides what is done, the same for the same line on each machine.
+    /// Everything that decides what the run does, so that the same command gives the same text on each machine.
     private func description(under profile: Profile) throws -> String {
         struct Wanted: Encodable {
             var sources: [String]
@@ -185,7 +200,7 @@ struct Batch: AsyncParsableCommand {
     }
 }
 
-/// One of the parts that several machines share the files of a tree by.
+/// One of several parts into which the files of a tree are divided.
 struct Shard: ExpressibleByArgument {
     var index: UInt64
     var count: UInt64
@@ -198,7 +213,7 @@ struct Shard: ExpressibleByArgument {
         self.count = count
     }
 
-    /// Whether a path belongs to this part. FNV-1a (64 bit), so that every machine decides alike.
+    /// Whether a path belongs to this part, by its 64-bit FNV-1a hash. All machines get the same result.
     func contains(_ path: Data) -> Bool {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in path { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -6,20 +6,21 @@ import Stores
 
 struct Cancel: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Cancel jobs that have not come to their end.",
+        commandName: "cancel", abstract: "Cancel jobs that have not finished.",
         discussion: """
-            A pending one never begins; what a service or another command has underway ends within seconds. One that has
-            come to its end stays as it is. For example:
+            A pending job never starts. A running job ends within seconds. A finished job is not changed.
+
+            Examples:
 
               satchel jobs --tenant default --state pending
               satchel cancel --tenant default 01a1fed9-cf75-7fab-9cea-82ada0c9f027
             """)
 
-    @Argument(help: ArgumentHelp("The ids of jobs.", valueName: "id"), completion: .attachmentsAndJobs)
+    @Argument(help: ArgumentHelp("IDs of the jobs.", valueName: "id"), completion: .attachmentsAndJobs)
     var ids: [String]
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
 
     func run() async throws {
         let records = try await openStore(store).records
@@ -28,7 +29,7 @@ struct Cancel: AsyncParsableCommand {
                 throw CommandFailure("there is no job '\(Data(id.utf8).displayPath)' in the store.")
             }
             if job.state != .cancelled {
-                Console.printError("\(Data(id.utf8).displayPath): \(job.state.rawValue) already; nothing was changed.")
+                Console.printError("\(Data(id.utf8).displayPath): already \(job.state.rawValue); nothing changed.")
             }
         }
     }

@@ -8,29 +8,33 @@ import Stores
 struct CategoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "category",
-        abstract: "What payloads name in aps.category: actions, content extension, and who is told of responses.",
+        abstract: "Manage notification categories: actions, content extensions and response handling.",
         discussion: """
-            A running service uses what was put here from its next payload on. For example:
+            A payload names its category in aps.category. A running service uses a changed category from the next \
+            payload on.
+
+            The option --as exports categories for an app: 'json' is for SatchelCategories.register, 'swift' is code that \
+            registers them, and 'plist' is for the Info.plist of a Notification Content extension.
+
+            Examples:
 
               satchel category put event-invite.json
               satchel category list --as swift > Categories.swift
               satchel category show event-invite --as plist
-
-            --as gives what an app takes: json for SatchelCategories.register, swift that registers them, or the \
-            fragment of the Info.plist of a Notification Content extension.
+              satchel category rm event-invite
             """,
         subcommands: [Put.self, ListCategories.self, ShowCategory.self, RemoveCategory.self])
 
     struct Put: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "put",
-            abstract: "Add a category, or replace the one with its id; report every problem at once.")
+            abstract: "Add a category, or replace the one with the same id.")
 
-        @Argument(help: ArgumentHelp("The JSON file.", valueName: "file"), completion: .json)
+        @Argument(help: ArgumentHelp("The category as JSON.", valueName: "file"), completion: .json)
         var path: String
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
 
         func run() async throws {
             let category = try Self.category(in: path)
@@ -38,10 +42,10 @@ struct CategoryCommand: AsyncParsableCommand {
             let isNew = try await reported { () async throws(AttachmentError) in
                 try await store.records.putCategory(category, of: tenant.id)
             }
-            print("\(category.id) is \(isNew ? "new" : "replaced")")
+            print("\(category.id) was \(isNew ? "added" : "replaced")")
         }
 
-        /// Reads a file by the rules of the service that uses the same configuration.
+        /// Reads a file with the profiles and callback exceptions of the configured service.
         private static func category(in path: String) throws -> Category {
             let configuration = StoreOptions.configured
             let contents: Data
@@ -52,7 +56,8 @@ struct CategoryCommand: AsyncParsableCommand {
             } catch let problem as FetchAllowanceProblem {
                 throw CommandFailure("callback.allow: \(problem)", status: 2)
             } catch {
-                throw CommandFailure("\(path) cannot be read; check the path and its mode.", status: 2)
+                throw CommandFailure(
+                    "'\(path)' can't be read. Check that it exists and that you have permission.", status: 2)
             }
             let reader = CategoryReader(
                 profiles: try ProfileFileOptions.all(in: configuration.profiles).map(\.name),
@@ -68,13 +73,15 @@ struct CategoryCommand: AsyncParsableCommand {
     struct ListCategories: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List the categories.")
 
-        @Option(name: .customLong("as"), help: "What an app takes of them, instead of a list.")
+        @Option(
+            name: .customLong("as"),
+            help: ArgumentHelp("Export the categories for an app instead of listing them.", valueName: "form"))
         var form: CategoryExport?
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
 
-        @Option(help: "How the categories are written to standard output.")
+        @Option(help: "Output format.")
         var format = RecordFormat.table
 
         func run() async throws {
@@ -109,16 +116,18 @@ struct CategoryCommand: AsyncParsableCommand {
 
     struct ShowCategory: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show a category as JSON, ready to be changed and put again.")
+            commandName: "show", abstract: "Show a category as JSON, in the form that 'put' takes.")
 
-        @Argument(help: ArgumentHelp("The category's id.", valueName: "id"), completion: .categories)
+        @Argument(help: ArgumentHelp("ID of the category.", valueName: "id"), completion: .categories)
         var id: String
 
-        @Option(name: .customLong("as"), help: "What an app takes of it, instead of all.")
+        @Option(
+            name: .customLong("as"),
+            help: ArgumentHelp("Export the category for an app instead of showing it.", valueName: "form"))
         var form: CategoryExport?
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
 
         func run() async throws {
             let store = try await openStore(store)
@@ -133,11 +142,11 @@ struct CategoryCommand: AsyncParsableCommand {
     struct RemoveCategory: AsyncParsableCommand {
         static let configuration = CommandConfiguration(commandName: "rm", abstract: "Delete categories.")
 
-        @Argument(help: ArgumentHelp("The categories' ids.", valueName: "id"), completion: .categories)
+        @Argument(help: ArgumentHelp("IDs of the categories.", valueName: "id"), completion: .categories)
         var ids: [String]
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
 
         func run() async throws {
             let store = try await openStore(store)
@@ -154,7 +163,7 @@ struct CategoryCommand: AsyncParsableCommand {
 extension CommandFailure {
     fileprivate static func unknownCategory(_ id: String) -> CommandFailure {
         CommandFailure(
-            "there is no category '\(Data(id.utf8).displayPath)' in the store; 'satchel category list' shows what there is."
+            "there is no category '\(Data(id.utf8).displayPath)' in the store. See 'satchel category list'."
         )
     }
 }

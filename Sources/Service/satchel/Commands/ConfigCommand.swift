@@ -6,14 +6,18 @@ import Yams
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "The settings of the service.",
+        abstract: "Show and check the settings of the service.",
         discussion: """
-            Flags win over SATCHEL_… in the environment, which wins over the YAML file, which wins over defaults.
+            Each setting can be given as a flag of 'satchel serve', as an environment variable SATCHEL_…, or in a YAML \
+            file. Flags take precedence over the environment, and the environment over the file.
 
-              satchel config                          the settings as they are, and where each comes from
-              satchel config keys                     all settings and what they do
-              satchel config example > satchel.yaml   a file to begin with
-              satchel config check satchel.yaml       every problem at once
+            Examples:
+
+              satchel config
+              satchel config show --format json
+              satchel config keys
+              satchel config example > satchel.yaml
+              satchel config check satchel.yaml
             """,
         subcommands: [ShowConfiguration.self, Keys.self, Example.self, Check.self],
         defaultSubcommand: ShowConfiguration.self)
@@ -25,11 +29,11 @@ struct ConfigCommand: AsyncParsableCommand {
     struct ShowConfiguration: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Print the settings as 'satchel serve' with the same options would have them.")
+            abstract: "Print the value and the source of each setting, as used by 'satchel serve' with the same flags.")
 
         @OptionGroup var options: ServeOptions
 
-        @Option(help: "How the settings are written to standard output.")
+        @Option(help: "Output format.")
         var format = Format.yaml
 
         private struct Line: Encodable {
@@ -64,7 +68,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Keys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "keys", abstract: "List every setting: its key, what it takes, its default, what it does.")
+            commandName: "keys", abstract: "List every setting with its type, default and environment variable.")
 
         func run() async throws {
             for setting in Setting.all {
@@ -80,11 +84,12 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Example: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "example", abstract: "Print a YAML file with every setting, as a comment with its default.")
+            commandName: "example",
+            abstract: "Print a YAML file that has every setting, commented out, with its default.")
 
         func run() async throws {
             let defaults = ServiceConfiguration()
-            print("# Settings of 'satchel serve'. What is commented out is the default.\n")
+            print("# Settings of 'satchel serve'. The commented-out values are the defaults.\n")
             print(
                 SettingsYAML.text { setting in
                     (setting.shown(defaults), setting.summary, isComment: true)
@@ -94,9 +99,9 @@ struct ConfigCommand: AsyncParsableCommand {
 
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Check a file of settings and report every problem at once.")
+            commandName: "check", abstract: "Check a settings file and list all problems.")
 
-        @Argument(help: ArgumentHelp("The YAML file.", valueName: "file"), completion: .yaml)
+        @Argument(help: ArgumentHelp("Settings file (YAML).", valueName: "file"), completion: .yaml)
         var path: String
 
         func run() async throws {
@@ -106,7 +111,7 @@ struct ConfigCommand: AsyncParsableCommand {
                     "\(path) has \(Quantity.count(read.problems.count, "problem")):\n"
                         + read.problems.map { "  \($0)" }.joined(separator: "\n"))
             }
-            print("\(path) is sound: \(Quantity.count(read.origins.count, "setting"))")
+            print("\(path) is valid: \(Quantity.count(read.origins.count, "setting"))")
         }
     }
 }

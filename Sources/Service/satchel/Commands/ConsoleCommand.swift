@@ -7,25 +7,27 @@ import Stores
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Print a link that signs in to the console of a running service, in a browser.",
+        abstract: "Print a link that signs you in to the console of a running service.",
         discussion: """
-            The link is good once, for five minutes; who opens it is signed in for an hour. It begins with public_url of \
-            the configuration, else with the address that the service listens on.
+            The link works once, within five minutes, and signs you in for an hour. It starts with the URL of the setting \
+            public_url, or with the address that the service listens on.
+
+            Examples:
 
               satchel console
               satchel console --tenant acme --roles read
             """)
 
-    @Option(help: ArgumentHelp("Whose things are shown.", valueName: "tenant"), completion: .tenants)
+    @Option(help: ArgumentHelp("Tenant that the console shows.", valueName: "tenant"), completion: .tenants)
     var tenant = TenantID.service.rawValue
 
     @Option(
         help: ArgumentHelp(
-            "What may be done there: submit, read or admin; several with commas, or repeated. Default: admin.",
+            "Roles to sign in with: submit, read or admin (comma-separated or repeated). Default: admin.",
             valueName: "role"))
     var roles: [Several<AccessRole>] = []
 
-    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
 
     func validate() throws {
         guard (1...128).contains(tenant.utf8.count), tenant.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
@@ -37,7 +39,7 @@ struct ConsoleCommand: AsyncParsableCommand {
         var service = StoreOptions.configured
         service.completePublicURL()
         guard service.settings.hasConsole else {
-            throw CommandFailure("The console is switched off. Set 'console: true' in the configuration.")
+            throw CommandFailure("the console is turned off. Set 'console' to true in the configuration.")
         }
         let store = try await openStore(store)
         let given: [AccessRole] = roles.all()

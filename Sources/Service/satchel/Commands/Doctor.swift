@@ -10,21 +10,24 @@ import Stores
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check this machine: the codec, its confinement, the store, and what the service needs.",
+        abstract: "Check the decoders, their sandbox, the store and the settings of the service.",
         discussion: """
-            Exit status 1 where something that is required is missing.
+            Each line starts with 'ok', with '--' for something optional that is missing, or with '!!' for something \
+            required that is missing. The exit status is 1 if any line starts with '!!'.
+
+            Examples:
 
               satchel doctor
               satchel doctor --require-sandbox full
               satchel doctor --config /etc/satchel/satchel.yaml
             """)
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Codecs") var codecs: CodecOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Decoding") var codecs: SandboxOptions
 
     @Option(
         help: ArgumentHelp(
-            "The service's settings. Default: $SATCHEL_CONFIG, else /etc/satchel/satchel.yaml where it is there.",
+            "Settings file of the service. Default: $SATCHEL_CONFIG, or /etc/satchel/satchel.yaml if it exists.",
             valueName: "file"),
         completion: .yaml)
     var config: String?
@@ -36,9 +39,9 @@ struct Doctor: AsyncParsableCommand {
         findings.append(Self.timeZones(TimeZoneDatabase(), at: .wallClock()))
         if let clock = Self.clock { findings.append(clock) }
         findings += ServiceFindings(file: config).all
-        print(table(["", "WHAT", "HOW IT IS"], findings.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
+        print(table(["", "CHECK", "RESULT"], findings.map { [$0.grade.rawValue, $0.subject, $0.detail] }))
         if findings.contains(where: { $0.grade == .bad }) {
-            throw CommandFailure("something that is required is missing; see the lines that start with !!.")
+            throw CommandFailure("something required is missing. See the lines that start with '!!'.")
         }
     }
 
@@ -61,14 +64,14 @@ struct Doctor: AsyncParsableCommand {
 
     private func codec() async -> [Finding] {
         do {
-            // What is missing is to be listed, not to stop the start.
+            // Starts without the missing layers, so that they can be listed.
             var configuration = try codecs.poolConfiguration
             let policy = configuration.sandbox
             configuration.sandbox = .allowUnsandboxed
             configuration.fastHuffman =
                 configuration.fastHuffman && ServiceFindings(file: config).read.configuration.fastHuffman
             let pool = CodecPool(configuration)
-            // Both, so that what is missing of either's libraries is known now.
+            // Starts both executables, so that libraries missing from either are reported.
             let stills: SandboxReport
             let report: SandboxReport
             do {
@@ -95,19 +98,19 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// A library, what a newer version of it would read besides, and what it has to do itself.
+    /// The version of a library, what it cannot read, and whether it decodes JPEGs without the fast decoder.
     private static func finding(_ library: CodecLibrary) -> Finding {
         let missing =
-            NewerFeature.missing(in: library).map { "\($0.subject) is refused; \($0.help)" }
+            NewerFeature.missing(in: library).map { "\($0.subject) is not supported; \($0.help)" }
             + [library.huffmanFallback].compactMap(\.self).map {
-                "decodes JPEGs alone, at up to 1.6 times the CPU time; \($0.reason)"
+                "decodes JPEGs without Satchel's fast decoder, in up to 1.6 times the CPU time; \($0.reason)"
             }
         return Finding(
             grade: missing.isEmpty ? .good : .extra, subject: library.name.rawValue,
             detail: ([library.version] + missing).joined(separator: ": "))
     }
 
-    /// Where a program is, what it decodes with, and whether it loads what it never calls.
+    /// The path of a codec executable, its libraries, and whether it starts with stand-ins for unused ones.
     private static func finding(_ subject: String, _ executable: URL, _ report: SandboxReport) -> Finding {
         let path = executable.path(percentEncoded: false)
         let detail = ([path] + report.libraries.map(\.name.rawValue)).joined(separator: ", ")
@@ -117,59 +120,59 @@ struct Doctor: AsyncParsableCommand {
         return Finding(
             grade: .extra, subject: subject,
             detail:
-                "\(detail): starts more slowly, without '\(path).stand-ins' (\(failure)); make them anew with Packaging/stand-ins.sh after libraries were replaced, or remove them"
+                "\(detail): starts more slowly, because the stand-in libraries in '\(path).stand-ins' can't be loaded (\(failure)). Rebuild them with Packaging/stand-ins.sh, or remove them"
         )
     }
 
     private static func text(_ layer: SandboxLayerReport) -> String {
-        let kind = layer.layer.isRequired ? "required" : "extra"
+        let kind = layer.layer.isRequired ? "required" : "optional"
         let state =
             switch layer.state {
-            case .holds: "holds"
+            case .holds: "active"
             case .needless: "not needed"
             case .missing: "missing"
             }
         return "\(kind), \(state)" + (layer.reason.isEmpty ? "" : ": \(layer.reason)")
     }
 
-    /// By which triggers fire, too; nil where the system doesn't tell.
+    /// Whether the clock, by which triggers fire, is synchronized; `nil` if the system does not report it.
     private static var clock: Finding? {
         switch csandbox_clock_is_synchronised() {
-        case 1: Finding(grade: .good, subject: "clock", detail: "synchronised")
+        case 1: Finding(grade: .good, subject: "clock", detail: "synchronized")
         case 0:
             Finding(
                 grade: .extra, subject: "clock",
                 detail:
-                    "not synchronised: where it is set while a service runs, notifications pause until it has gone evenly for 10 s; install chrony or systemd-timesyncd"
+                    "not synchronized. Whenever it is set, notifications pause until it has run evenly for 10 s. Install chrony or systemd-timesyncd"
             )
         default: nil
         }
     }
 
-    /// By which triggers fire.
+    /// The time zone rules by which triggers fire.
     private static func timeZones(_ zones: TimeZoneDatabase, at now: Instant) -> Finding {
         guard !zones.names.isEmpty else {
             return Finding(
                 grade: .extra, subject: "time zones",
                 detail:
-                    "none in '\(zones.directory)': install the package tzdata, or triggers with a time zone are refused"
+                    "none in '\(zones.directory)'. Install the package tzdata; without it, triggers with a time zone are rejected"
             )
         }
         let detail = "\(zones.version.rawValue), \(Quantity.count(zones.names.count, "zone")) in '\(zones.directory)'"
-        // A year has several releases: some zone's clocks have been decided upon since.
+        // There are several releases a year, each with changed rules for some zone.
         guard now - zones.date > .seconds(366 * 86_400) else {
             return Finding(grade: .good, subject: "time zones", detail: detail)
         }
         return Finding(
             grade: .extra, subject: "time zones",
             detail: detail
-                + ", older than a year: install the newest package tzdata, or triggers fire an hour off where clocks changed since"
+                + ", more than a year old. Install the newest package tzdata; with outdated rules, triggers fire at the wrong time"
         )
     }
 
     private func storeFindings() async -> [Finding] {
         switch store.location {
-        case .memory: return [Finding(grade: .good, subject: "store", detail: "in memory, goes with the process")]
+        case .memory: return [Finding(grade: .good, subject: "store", detail: "in memory, discarded on exit")]
         case .directory(let path): return [await directoryFinding(path)]
         case .database(let url):
             var configuration = ServiceFindings(file: config).read.configuration
@@ -180,16 +183,16 @@ struct Doctor: AsyncParsableCommand {
 
     private func directoryFinding(_ path: String) async -> Finding {
         guard FileManager.default.fileExists(atPath: path) else {
-            return Finding(grade: .good, subject: "store", detail: "\(path), will be made on first use")
+            return Finding(grade: .good, subject: "store", detail: "\(path), created on first use")
         }
-        // As a container's new volume is; one that belongs to another user is what goes wrong with volumes.
+        // A new volume of a container is empty. A common mistake is that it belongs to another user.
         if let names = try? FileManager.default.contentsOfDirectory(atPath: path), names.isEmpty {
             guard FileManager.default.isWritableFile(atPath: path) else {
                 return Finding(
                     grade: .bad, subject: "store",
-                    detail: "\(path) is empty and not writable; give it to user \(geteuid()).")
+                    detail: "\(path) is empty and not writable. Change its owner to user \(geteuid())")
             }
-            return Finding(grade: .good, subject: "store", detail: "\(path), empty, will be filled on first use")
+            return Finding(grade: .good, subject: "store", detail: "\(path), empty, initialized on first use")
         }
         do {
             let opened = try await openStore(store)
@@ -200,7 +203,7 @@ struct Doctor: AsyncParsableCommand {
     }
 }
 
-/// One line of the doctor's.
+/// One line of the report of `satchel doctor`.
 struct Finding {
     enum Grade: String {
         case good = "ok"

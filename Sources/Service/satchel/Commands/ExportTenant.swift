@@ -9,20 +9,22 @@ import Stores
 struct ExportTenant: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a tenant's records and renditions into a directory.",
+        abstract: "Write a tenant's records and renditions to a directory.",
         discussion: """
-            Records come as JSON lines, each as the API shows it: jobs.jsonl, attachments.jsonl and so on. Renditions \
-            come as renditions/ID/ROLE.EXT, and SHA256SUMS has their hashes, for 'sha256sum -c'. No token, key or secret \
-            is among them. Run again it adds what is missing or differs.
+            Records are written as JSON lines, in the form that the API has: jobs.jsonl, attachments.jsonl and so on. \
+            Renditions are written to renditions/ID/ROLE.EXT, and their hashes to SHA256SUMS, for 'sha256sum -c'. The \
+            export contains no token, key or secret. Run the command again to add what is missing or has changed.
             """)
 
-    @Argument(help: ArgumentHelp("The tenant.", valueName: "name"), completion: .tenants)
+    @Argument(help: ArgumentHelp("Name of the tenant.", valueName: "name"), completion: .tenants)
     var name: String
 
-    @Argument(help: ArgumentHelp("Made where it isn't there.", valueName: "directory"), completion: .directory)
+    @Argument(
+        help: ArgumentHelp("Directory to write to, created if necessary.", valueName: "directory"),
+        completion: .directory)
     var directory: String
 
-    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
 
     private var place: URL { URL(filePath: directory, directoryHint: .isDirectory) }
 
@@ -40,12 +42,12 @@ struct ExportTenant: AsyncParsableCommand {
         }
         guard lost.isEmpty else {
             throw CommandFailure(
-                "\(Quantity.count(lost.count, "rendition")) can't be read, the first of them \(lost[0]); 'satchel store verify' says why."
+                "\(Quantity.count(lost.count, "rendition")) can't be read, such as \(lost[0]). 'satchel store verify' says why."
             )
         }
     }
 
-    /// - Returns: Those whose bytes aren't to be had.
+    /// - Returns: The paths of renditions whose bytes can't be read.
     private func renditions(by export: TenantExport, in store: Store) async throws -> [String] {
         var lost: [String] = []
         let sums = try PartFile(place.appending(path: "SHA256SUMS"))
@@ -87,12 +89,12 @@ struct ExportTenant: AsyncParsableCommand {
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure("'\(directory.path)' can't be made; choose a directory that can be written to.")
+            throw CommandFailure("'\(directory.path)' can't be created. Choose a directory that you can write to.")
         }
     }
 }
 
-/// A file in the making, which takes its name when it is whole.
+/// A file that gets its final name once it is complete.
 private final class PartFile {
     let descriptor: Descriptor
     let path: String
@@ -103,7 +105,7 @@ private final class PartFile {
         self.target = target
         path = target.path + ".part"
         let number = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else { throw CommandFailure("'\(path)' can't be made: \(SystemErrorText.current).") }
+        guard number >= 0 else { throw CommandFailure("'\(path)' can't be created: \(SystemErrorText.current).") }
         descriptor = Descriptor(owning: number)
     }
 

@@ -8,25 +8,27 @@ import Stores
 struct Failures: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "failures",
-        abstract: "List what failed, by code: how many, since when, why, and whether another try can help.",
+        abstract: "List failures by error code, with counts, times, and whether a retry can help.",
         discussion: """
-            What was tried again, or deleted, is not among them any more. For example:
+            Jobs that were retried or deleted are no longer included.
+
+            Examples:
 
               satchel failures --tenant default --since 24h
               satchel failures --tenant default --code fetch_failed --format jsonl
               satchel retry --tenant default --code fetch_failed
             """)
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
-    @Option(help: "Only this code.")
+    @Option(help: "Only failures with this code.")
     var code: ErrorCode?
 
     @Option(
         help: ArgumentHelp(
-            "Only what failed since then: a time as RFC 3339 writes it, or so long ago, such as 90, 30m, 24h or 7d.",
+            "Only failures since a time (2026-11-28T12:00:00Z) or an age (90s, 30m, 24h, 7d).",
             valueName: "time"))
     var since: PastTime?
 
@@ -37,7 +39,7 @@ struct Failures: AsyncParsableCommand {
             of: tenant.id, with: code, since: since?.instant(at: now))
         var writer = ListWriter.failures(format.format)
         for group in groups { try writer.write(FailureBody(group), cells: group.cells) }
-        if groups.isEmpty { Console.printError("There are no such failures in the store.") }
+        if groups.isEmpty { Console.printError("No failures found.") }
     }
 }
 
@@ -47,7 +49,7 @@ extension ListWriter {
             format,
             columns: [
                 .init(title: "CODE", width: 19), .init(title: "COUNT", width: 6, isNumber: true),
-                .init(title: "AGAIN", width: 5), .init(title: "FIRST", width: 24), .init(title: "LAST", width: 24),
+                .init(title: "RETRY", width: 5), .init(title: "FIRST", width: 24), .init(title: "LAST", width: 24),
                 .init(title: "JOB", width: 36), .init(title: "WHY", width: 0),
             ], isProse: true, header: "code,count,retryable,first_at,last_at,job,message")
     }

@@ -10,46 +10,47 @@ struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get", abstract: "Read the bytes of a rendition.",
         discussion: """
-            By the attachment's id as its owner, or through a lease or link, which works until it ends or is revoked.
+            Give the id of an attachment, or the token of a lease or link. A token works until it expires or is revoked.
+
+            Encrypted renditions are decrypted with the key in the store, unless --encrypted is given.
+
+            Examples:
 
               satchel get ID --output photo.jpg
               satchel get ID --rendition thumbnail > thumbnail.jpg
               satchel get --lease satl_… --output photo.jpg
-
-            What is kept encrypted is decrypted with its key from the store, as it was before; with --encrypted it comes as it is
-            kept.
             """)
 
-    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"), completion: .deliveredAttachments)
+    @Argument(help: ArgumentHelp("ID of the attachment.", valueName: "id"), completion: .deliveredAttachments)
     var id: String?
 
     @Option(
         help: ArgumentHelp(
-            "The token of a lease or link, instead of an id; '-' reads it from standard input.", valueName: "token"))
+            "Token of a lease or link, instead of an id; '-' reads it from standard input.", valueName: "token"))
     var lease: String?
 
-    @Option(help: ArgumentHelp("Which rendition. Default: the one to show.", valueName: "name"))
+    @Option(help: ArgumentHelp("Rendition to read. Default: the best one to show.", valueName: "name"))
     var rendition: RenditionRole?
 
     @Option(
         name: [.long, .customShort("o")],
-        help: ArgumentHelp("Write to this file, which must not exist.", valueName: "file"), completion: .file())
+        help: ArgumentHelp("Write to this file, which must not exist yet.", valueName: "file"), completion: .file())
     var output: String?
 
-    @Flag(help: "As it is kept: without it, what is encrypted is decrypted.")
+    @Flag(help: "Do not decrypt an encrypted rendition.")
     var encrypted = false
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
 
     func validate() throws {
-        if (id == nil) == (lease == nil) { throw ValidationError("Name an attachment's id, or give --lease.") }
+        if (id == nil) == (lease == nil) { throw ValidationError("Give either the id of an attachment or --lease.") }
     }
 
     func run() async throws {
         if output == nil && isatty(STDOUT_FILENO) == 1 {
             throw CommandFailure(
-                "a terminal can't show the bytes: give --output FILE, or redirect the output.", status: 2)
+                "the bytes can't be shown on a terminal. Use --output FILE, or redirect the output.", status: 2)
         }
         let store = try await openStore(store)
         let (blob, rendition, owner) = try await found(in: store.records)
@@ -57,7 +58,7 @@ struct Get: AsyncParsableCommand {
         let target: Descriptor
         if let output {
             let number = unsafe open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-            guard number >= 0 else { throw CommandFailure("'\(output)' can't be made: \(SystemErrorText.current).") }
+            guard number >= 0 else { throw CommandFailure("'\(output)' can't be created: \(SystemErrorText.current).") }
             target = Descriptor(owning: number)
         } else {
             target = Descriptor(owning: dup(STDOUT_FILENO))
@@ -76,7 +77,7 @@ struct Get: AsyncParsableCommand {
         }
     }
 
-    /// Nil for bytes that are wanted as they are.
+    /// Returns the opened encryption of a rendition, or `nil` if its bytes are written unchanged.
     private func encryption(
         of rendition: Rendition?, _ owner: TenantID, _ records: any RenditionKeyRecords
     ) throws -> MediaEncryption? {
@@ -84,7 +85,8 @@ struct Get: AsyncParsableCommand {
         let opened = records.unseal(sealed, of: owner, for: rendition.sha256)
         guard opened.key != nil else {
             throw CommandFailure(
-                "the key of this rendition was lost with the one that sealed it; --encrypted reads it as it is kept.")
+                "the key of this rendition can't be decrypted, because the access key that sealed it is missing. Use --encrypted to read the encrypted bytes."
+            )
         }
         return opened
     }
@@ -96,7 +98,7 @@ struct Get: AsyncParsableCommand {
             let token = lease == "-" ? readLine() ?? "" : lease
             guard let found = try await records.open(AccessToken(secretText: token), role: rendition ?? .main) else {
                 throw CommandFailure(
-                    "this token opens nothing: it is wrong, has ended, or was revoked, or it doesn't cover that rendition."
+                    "the token is invalid, expired or revoked, or does not cover this rendition."
                 )
             }
             return (found.blob, found.rendition, found.tenant)
@@ -109,18 +111,20 @@ struct Get: AsyncParsableCommand {
         guard let blob = try await records.blob(of: role, of: attachment, tenant: tenant.id) else {
             let names = record.renditions.keys.map(\.rawValue).sorted().joined(separator: ", ")
             throw CommandFailure(
-                "the attachment has no rendition '\(role.rawValue)'; "
-                    + (names.isEmpty ? "it was not delivered." : "it has \(names)."))
+                "the attachment has no rendition '\(role.rawValue)'. "
+                    + (names.isEmpty ? "It was not delivered." : "Available: \(names)."))
         }
         return (blob, record.renditions[role], tenant.id)
     }
 }
 
-/// Files that lie in memory alone.
+/// Files that exist only in memory, for decrypted content.
 private enum MemoryScratch {
     static func make() throws -> Descriptor {
         let number = csandbox_memory_file()
-        guard number >= 0 else { throw CommandFailure("there is no memory for the file: \(SystemErrorText.current).") }
+        guard number >= 0 else {
+            throw CommandFailure("there is not enough memory to decrypt the file: \(SystemErrorText.current).")
+        }
         return Descriptor(owning: number)
     }
 }

@@ -5,33 +5,38 @@ import Stores
 struct GrantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "grant",
-        abstract: "Give somebody the right to start leases on an attachment, and to pass on narrower ones.",
+        abstract: "Create a grant: the right to start leases on an attachment and to derive narrower grants.",
         discussion: """
-            A grant lasts an hour unless --for says otherwise, at most 30 days. With --from, a narrower one is derived \
-            from a grant; revoking a grant takes all that was derived from it.
+            A grant lasts an hour by default and 30 days at most. With --from, it is derived from another grant and cannot \
+            cover more. Revoking a grant also revokes the grants and leases derived from it.
+
+            Examples:
 
               satchel grant ID --for 7d
               satchel grant --from satg_… --rendition thumbnail
             """)
 
-    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"), completion: .deliveredAttachments)
+    @Argument(help: ArgumentHelp("ID of the attachment.", valueName: "id"), completion: .deliveredAttachments)
     var id: String?
 
-    @Option(help: ArgumentHelp("Derive it from this grant's token instead.", valueName: "token"))
+    @Option(help: ArgumentHelp("Token of the grant to derive it from, instead of an id.", valueName: "token"))
     var from: String?
 
-    @Option(help: ArgumentHelp("Leases that may be live at once.", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Maximum number of leases active at once. Default: 16, or as many as the grant of --from allows.",
+            valueName: "count"))
     var leases: Int?
 
-    @OptionGroup(title: "What it covers") var access: AccessOptions
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Access") var access: AccessOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
 
-    @Option(help: "How the grant is written to standard output.")
+    @Option(help: "Output format.")
     var format = RecordFormat.table
 
     func validate() throws {
-        if (id == nil) == (from == nil) { throw ValidationError("Name an attachment's id, or give --from.") }
+        if (id == nil) == (from == nil) { throw ValidationError("Give either the id of an attachment or --from.") }
         if let leases, !(1...10_000).contains(leases) {
             throw ValidationError("--leases must be between 1 and 10000, not \(leases).")
         }
@@ -47,7 +52,7 @@ struct GrantCommand: AsyncParsableCommand {
                 leaseLimit: leases)
             guard granted != nil else {
                 throw CommandFailure(
-                    "this grant opens nothing: it is wrong, has ended, or was revoked, or it doesn't cover that rendition."
+                    "the grant is invalid, expired or revoked, or does not cover this rendition."
                 )
             }
         } else {
@@ -60,7 +65,7 @@ struct GrantCommand: AsyncParsableCommand {
         access.warn(of: record.expiresAt, at: try await store.records.now())
         if let leases, record.leaseLimit < leases {
             Console.printError(
-                "Warning: at most \(Quantity.count(record.leaseLimit, "lease")) may be live, as under the grant it comes from."
+                "Warning: the parent grant allows at most \(Quantity.count(record.leaseLimit, "lease")) at once."
             )
         }
         try AccessOutput(

@@ -9,37 +9,39 @@ import NIOSSL
 
 struct Health: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "health", abstract: "Ask a running service whether it is well.",
+        commandName: "health", abstract: "Check whether a running service is healthy.",
         discussion: """
-            For a container's health check, which has no other client. Without a URL it asks the service of the same \
-            settings on this machine. Exit status 1 where it isn't well, and where it doesn't answer.
+            This command is meant for the health check of a container. Without a URL, it asks the service at the address \
+            in the settings. The exit status is 1 if the service is not healthy or does not answer.
 
-              satchel health                             does it answer?
-              satchel health --ready                     does it take jobs, and if not why?
+            Examples:
+
+              satchel health
+              satchel health --ready
               satchel health https://media.example.com
             """)
 
-    @Argument(help: ArgumentHelp("Where the service is. Default: where the settings have it listen.", valueName: "url"))
+    @Argument(help: ArgumentHelp("URL of the service. Default: the address in the settings.", valueName: "url"))
     var url: String?
 
-    @Flag(help: "Ask whether it takes jobs, not only whether it answers.")
+    @Flag(help: "Ask whether the service accepts jobs (/readyz), and not only whether it runs (/livez).")
     var ready = false
 
-    @Option(help: ArgumentHelp("How long to wait. Default: 4 seconds.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long to wait for an answer. Default: 4 seconds.", valueName: "time"))
     var timeout: TimeSpan?
 
-    @OptionGroup(title: "Settings") var settings: ServeOptions
+    @OptionGroup(title: "Settings") var settings: ListenOptions
 
     func validate() throws {
         try timeout?.validate("--timeout", atMost: .seconds(86_400))
         guard let url, !url.hasPrefix("http://"), !url.hasPrefix("https://") else { return }
-        throw ValidationError("the URL begins with http:// or https://, unlike '\(url)'.")
+        throw ValidationError("The URL must start with http:// or https://, not '\(url)'.")
     }
 
     func run() async throws {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         if url == nil {
-            // Its certificate is for the name that clients know, not for this machine's own.
+            // The certificate is for the public name of the service, not for this address.
             var tls = TLSConfiguration.makeClientConfiguration()
             tls.certificateVerification = .none
             configuration.tlsConfiguration = tls
@@ -56,15 +58,16 @@ struct Health: AsyncParsableCommand {
                 return (response.status.code, String(buffer: body).trimmingCharacters(in: .whitespacesAndNewlines))
             }
         } catch {
-            throw CommandFailure("\(base) doesn't answer: \(FetchFailure.reason(error)).")
+            throw CommandFailure(
+                "\(base) does not answer: \(FetchFailure.reason(error)). Is 'satchel serve' running there?")
         }
         guard answer.status == 200 else {
-            throw CommandFailure("\(base) answers \(answer.status): \(answer.text)")
+            throw CommandFailure("\(base) answered \(answer.status): \(answer.text)")
         }
         print(answer.text)
     }
 
-    /// Where a service of these settings listens, as this machine reaches it.
+    /// The URL at which this machine reaches a service with these settings.
     private func ownURL() throws -> String {
         let read = settings.read()
         let listen = read.configuration.listen

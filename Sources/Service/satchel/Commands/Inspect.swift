@@ -6,15 +6,17 @@ import Ingest
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect", abstract: "Tell what files really are, and what would be made of them and why.",
+        commandName: "inspect", abstract: "Show what files really are, and what a profile would make of them.",
         discussion: """
-            The decoder is asked, in its confinement; nothing is decoded to pixels, made or stored. For each rendition \
-            it tells the type, size and duration, how a clip would be cut ('copy', 'smart' or 'encode'), and the \
-            reasons, in the words of the steps that 'satchel show' tells afterwards. What depends on the pixels is told \
-            as it may turn out. A source that the profile would refuse is refused here as well, and the exit status is 1.
+            Each file is examined by the decoder, in its sandbox. Nothing is decoded to pixels, prepared or stored.
 
-            Of several files, all are looked at, one after the other, in one start: with '--format jsonl' there is a line \
-            for each, with its 'path' and its 'findings' or the 'error' for which it is refused.
+            For each rendition, the command shows the type, size and duration, how a clip would be cut ('copy', 'smart' \
+            or 'encode'), and the reasons. If a result depends on the pixels, it shows what is possible.
+
+            The exit status is 1 if the profile would reject a file. With --format jsonl, there is one line per file. It \
+            has the 'path' and either the 'findings' or the 'error'.
+
+            Examples:
 
               satchel inspect holiday.jpg
               satchel inspect holiday.jpg --profile avatar --crop attention
@@ -26,11 +28,11 @@ struct Inspect: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The files.", valueName: "file"), completion: .file())
     var files: [String]
 
-    @OptionGroup(title: "What is made") var profiles: ProfileOptions
-    @OptionGroup(title: "What is made") var requested: RequestOptions
-    @OptionGroup(title: "Codecs") var codecs: CodecOptions
+    @OptionGroup(title: "Renditions") var profiles: ProfileOptions
+    @OptionGroup(title: "Renditions") var requested: RequestOptions
+    @OptionGroup(title: "Decoding") var codecs: DecoderOptions
 
-    @Option(help: "How the findings are written to standard output; 'json' is one document, of one file.")
+    @Option(help: "Output format; 'json' takes a single file.")
     var format = Format.table
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -39,11 +41,13 @@ struct Inspect: AsyncParsableCommand {
 
     func validate() throws {
         if let url = files.first(where: { $0.scheme != nil && !FileManager.default.fileExists(atPath: $0) }) {
-            throw ValidationError("'\(url)' is a URL: 'satchel add' fetches it, 'satchel inspect' looks at files.")
+            throw ValidationError(
+                "'\(url)' is a URL, and 'satchel inspect' takes files. Download the file, or prepare it with 'satchel add'."
+            )
         }
         if format == .json && files.count > 1 {
             throw ValidationError(
-                "--format json is of one file, not of \(files.count); --format jsonl has a line for each.")
+                "--format json takes one file, not \(files.count). Use --format jsonl.")
         }
     }
 
@@ -72,7 +76,7 @@ struct Inspect: AsyncParsableCommand {
         do throws(AttachmentError) {
             var walk = try DirectoryWalk(Data(file.utf8))
             guard case .file(let path, _)? = walk.next(), path.count <= URL(filePath: file).lastPathComponent.utf8.count
-            else { throw .invalidSource(reason: "it is no regular file") }
+            else { throw .invalidSource(reason: "it is not a regular file") }
             let source = try walk.root.open(path)
             return .success(
                 try await inspect(
@@ -112,7 +116,7 @@ struct Inspect: AsyncParsableCommand {
     private func lines(of probeResult: ProbeResult, profile: Profile) -> [String] {
         var facts: [(String, String)] = [
             ("kind", probeResult.kind.rawValue),
-            ("type", "\(probeResult.type.rawValue) (libmagic says \(probeResult.sniffedType))"),
+            ("type", "\(probeResult.type.rawValue) (libmagic: \(probeResult.sniffedType))"),
             ("found", probeResult.note),
         ]
         if let size = probeResult.size { facts.append(("size", "\(size.width)×\(size.height), upright")) }
@@ -126,7 +130,7 @@ struct Inspect: AsyncParsableCommand {
         var lines = aligned(facts) + ["", "Under the profile '\(profile.name)' it becomes:"]
         var renditions = probeResult.forecasts.map { ($0.role.rawValue, $0.summary) }
         if profile.keepsOriginal {
-            renditions.append(("original", "as it came, because the profile keeps its sources"))
+            renditions.append(("original", "unchanged, because the profile keeps the original"))
         }
         lines += aligned(renditions)
         return lines
@@ -138,7 +142,7 @@ struct Inspect: AsyncParsableCommand {
 }
 
 extension Forecast {
-    /// `video/mp4, 10.0 s, copy: the cut is on a keyframe`; the size is among the reasons.
+    /// Such as `video/mp4, 10.0 s, copy: the cut is on a keyframe`. The reasons include the size.
     fileprivate var summary: String {
         let parts = [type.rawValue, duration.map { Quantity.seconds($0) }, method?.rawValue].compactMap(\.self)
         return "\(parts.joined(separator: ", ")): \(note)"

@@ -8,18 +8,19 @@ struct Jobs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs", abstract: "List the jobs in the store, newest first.",
         discussion: """
-            A job is what was submitted at once: up to 10 attachments. For example:
+            A job is one submission of up to 10 attachments. 'satchel show JOB' shows a job with its attachments and their \
+            steps.
+
+            Examples:
 
               satchel jobs
               satchel jobs --tenant default --state failed
               satchel jobs --state pending --format jsonl
               satchel jobs --tenant default --metadata order=88213 --since 24h
-
-            'satchel show JOB' shows one with its attachments and their steps.
             """)
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
     @Option(help: "Only jobs in this state.")
@@ -27,7 +28,7 @@ struct Jobs: AsyncParsableCommand {
 
     @OptionGroup var search: SearchOptions
 
-    @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
+    @Option(help: ArgumentHelp("Maximum number of jobs; 0 for all.", valueName: "count"))
     var limit = 100
 
     func validate() throws {

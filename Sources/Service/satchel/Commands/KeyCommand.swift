@@ -7,41 +7,40 @@ import Stores
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "The API keys of the service.",
+        abstract: "Manage the API keys of the service.",
         discussion: """
-            A key is shown once, when it is made: the store has only its hash.
+            A key is shown once, when it is created. The store keeps only its hash.
+
+            Examples:
 
               satchel key create --name backend
               satchel key create --name dashboard --role read,submit --for 90d
               satchel key list
               satchel key rotate ID --overlap 24h
               satchel key revoke ID
-              satchel key callback-secret            what callbacks are signed with
-              satchel key callback-secret --rotate   another from now on, and both for a day
+              satchel key callback-secret --rotate
             """,
         subcommands: [Create.self, ListKeys.self, RevokeKey.self, Rotate.self, ShowWebhookSecret.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "create", abstract: "Make a key and show it, this once.",
-            discussion: """
-                The roles:
+            commandName: "create", abstract: "Create an API key and show it once.",
+            discussion: AccessRole.allCases.map { "The role '\($0.rawValue)' \($0.permission)." }
+                .joined(separator: "\n\n"))
 
-                \(AccessRole.allCases.map { "  '\($0.rawValue)' \($0.permission)." }.joined(separator: "\n"))
-                """)
-
-        @Option(help: ArgumentHelp("What it is for.", valueName: "name"))
+        @Option(help: ArgumentHelp("Name of the key, shown in lists.", valueName: "name"))
         var name = "key"
 
-        @Option(help: ArgumentHelp("Whose things it opens.", valueName: "tenant"), completion: .tenants)
+        @Option(help: ArgumentHelp("Tenant that the key gives access to.", valueName: "tenant"), completion: .tenants)
         var tenant = TenantID.service.rawValue
 
         @Option(
             help: ArgumentHelp(
-                "submit, read or admin; several with commas, or repeated. Default: submit,read.", valueName: "role"))
+                "Roles of the key: submit, read or admin (comma-separated or repeated). Default: submit,read.",
+                valueName: "role"))
         var role: [Several<AccessRole>] = []
 
-        /// Each once, in the order in which they were given.
+        /// The given roles without duplicates, in order.
         private var roles: [AccessRole] {
             let given: [AccessRole] = role.all()
             return given.isEmpty
@@ -50,12 +49,12 @@ struct KeyCommand: AsyncParsableCommand {
 
         @Option(
             name: .customLong("for"),
-            help: ArgumentHelp("How long it lasts, such as 90d. Default: until it is revoked.", valueName: "time"))
+            help: ArgumentHelp("Lifetime, such as 90d. Default: until it is revoked.", valueName: "time"))
         var time: TimeSpan?
 
-        @OptionGroup(title: "Where") var store: StoreOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
 
-        @Option(help: "How the key is written to standard output.")
+        @Option(help: "Output format.")
         var format = RecordFormat.table
 
         func validate() throws {
@@ -77,14 +76,14 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct ListKeys: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List the keys, newest first. What they open is shown nowhere.")
+            commandName: "list", abstract: "List API keys, newest first. Key values are never shown.")
 
-        @Option(help: ArgumentHelp("Only this tenant's.", valueName: "tenant"), completion: .tenants)
+        @Option(help: ArgumentHelp("Only keys of this tenant.", valueName: "tenant"), completion: .tenants)
         var tenant: String?
 
-        @OptionGroup(title: "Where") var store: StoreOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
 
-        @Option(help: "How the keys are written to standard output.")
+        @Option(help: "Output format.")
         var format = RecordFormat.table
 
         func run() async throws {
@@ -98,7 +97,7 @@ struct KeyCommand: AsyncParsableCommand {
             case .table:
                 print(
                     table(
-                        ["KEY", "STATE", "TENANT", "ROLES", "MADE", "EXPIRES", "NAME"],
+                        ["KEY", "STATE", "TENANT", "ROLES", "CREATED", "EXPIRES", "NAME"],
                         keys.map { key in
                             [
                                 key.id, Self.state(key, now), key.tenant.rawValue,
@@ -111,18 +110,18 @@ struct KeyCommand: AsyncParsableCommand {
 
         private static func state(_ key: APIKeyRecord, _ now: Instant) -> String {
             if key.revokedAt.map({ $0 <= now }) ?? false { return "revoked" }
-            return key.expiresAt.map { $0 <= now } ?? false ? "expired" : "good"
+            return key.expiresAt.map { $0 <= now } ?? false ? "expired" : "active"
         }
     }
 
     struct RevokeKey: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "revoke", abstract: "Take keys back, at once and for good.")
+            commandName: "revoke", abstract: "Revoke API keys immediately and permanently.")
 
-        @Argument(help: ArgumentHelp("The keys' ids.", valueName: "id"), completion: .keys)
+        @Argument(help: ArgumentHelp("IDs of the keys.", valueName: "id"), completion: .keys)
         var ids: [String]
 
-        @OptionGroup(title: "Where") var store: StoreOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
 
         func run() async throws {
             let store = try await openStore(store)
@@ -139,19 +138,19 @@ struct KeyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "rotate",
             abstract:
-                "Make a successor of a key, with its name, tenant, roles and end; the old one stays good for a while.")
+                "Replace a key with a new one that has the same name, tenant, roles and expiry.")
 
-        @Argument(help: ArgumentHelp("The key's id.", valueName: "id"), completion: .keys)
+        @Argument(help: ArgumentHelp("ID of the key.", valueName: "id"), completion: .keys)
         var id: String
 
-        @Option(help: ArgumentHelp("How long the old key stays good.", valueName: "time"))
-        var overlap = TimeSpan(duration: .seconds(86_400))
+        @Option(help: ArgumentHelp("How long the old key keeps working.", valueName: "time"))
+        var overlap = TimeSpan(hours: 24)
 
         func validate() throws { try overlap.validate("--overlap") }
 
-        @OptionGroup(title: "Where") var store: StoreOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
 
-        @Option(help: "How the key is written to standard output.")
+        @Option(help: "Output format.")
         var format = RecordFormat.table
 
         func run() async throws {
@@ -170,26 +169,26 @@ extension KeyCommand {
         static let configuration = CommandConfiguration(
             commandName: "callback-secret",
             abstract:
-                "Show the secret that a tenant's callbacks are signed with, as libraries of Standard Webhooks take it.")
+                "Show the secret that signs a tenant's callbacks, in the format of Standard Webhooks.")
 
-        @Option(help: ArgumentHelp("Whose.", valueName: "tenant"), completion: .tenants)
+        @Option(help: ArgumentHelp("Tenant of the secret.", valueName: "tenant"), completion: .tenants)
         var tenant = TenantID.service.rawValue
 
-        @Flag(help: "Sign with another from now on, and show that.")
+        @Flag(help: "Create a new secret, sign with it from now on, and show it.")
         var rotate = false
 
         @Option(
             help: ArgumentHelp(
-                "With --rotate: how long callbacks are also signed with those before. Default: 24h.",
+                "With --rotate: how long callbacks are also signed with the earlier secrets. Default: 24h.",
                 valueName: "time"))
         var overlap: TimeSpan?
 
         func validate() throws {
             try overlap?.validate("--overlap")
-            guard rotate || overlap == nil else { throw ValidationError("--overlap goes with --rotate.") }
+            guard rotate || overlap == nil else { throw ValidationError("--overlap needs --rotate.") }
         }
 
-        @OptionGroup(title: "Where") var store: StoreOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
 
         func run() async throws {
             let store = try await openStore(store)
@@ -200,14 +199,14 @@ extension KeyCommand {
                     : try await store.webhookSecrets(of: tenant)
             }
             guard let current = secrets.first else {
-                throw CommandFailure("there are no keys to derive a secret from; see access.keys.")
+                throw CommandFailure("there is no access key to derive a secret from. Check the setting access.keys.")
             }
             print(current.secret.text)
         }
     }
 }
 
-/// A new key as it is shown, the only time.
+/// A new key, shown this one time.
 private struct KeyOutput {
     var record: APIKeyRecord
     var token: AccessToken
@@ -240,7 +239,7 @@ private struct KeyOutput {
                 key         \(token.secretText)
                 """)
             Console.printError(
-                "Keep the key now: it can't be shown again. Take it back with 'satchel key revoke \(record.id)'.")
+                "Save this key: it won't be shown again. To revoke it, run 'satchel key revoke \(record.id)'.")
         }
     }
 }
@@ -248,6 +247,6 @@ private struct KeyOutput {
 extension CommandFailure {
     fileprivate static func unknownKey(_ id: String) -> CommandFailure {
         CommandFailure(
-            "there is no good key '\(Data(id.utf8).displayPath)' in the store; 'satchel key list' shows what there is.")
+            "there is no active key '\(Data(id.utf8).displayPath)' in the store. See 'satchel key list'.")
     }
 }

@@ -6,35 +6,38 @@ import Stores
 struct LeaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lease",
-        abstract: "Start access to an attachment: a token that ends by itself and can be revoked.",
+        abstract: "Start access to an attachment with a token that expires and can be revoked.",
         discussion: """
-            A lease lasts 300 seconds unless --for says otherwise, and holds the bytes against retention while it \
-            lives. With --link it is a link instead: reusable by many, 24 hours, holding nothing.
+            A lease lasts 300 seconds by default. While it is active, the bytes are kept even if their retention time has \
+            passed. With --link, the command creates a link instead, which serves many readers, lasts 24 hours by default, \
+            and does not delay the deletion of the bytes.
+
+            Examples:
 
               satchel lease ID
               satchel get --lease satl_… --output photo.jpg
               satchel revoke LEASE-ID
             """)
 
-    @Argument(help: ArgumentHelp("The attachment's id.", valueName: "id"), completion: .deliveredAttachments)
+    @Argument(help: ArgumentHelp("ID of the attachment.", valueName: "id"), completion: .deliveredAttachments)
     var id: String?
 
-    @Option(help: ArgumentHelp("Start under this grant's token instead, as its holder would.", valueName: "token"))
+    @Option(help: ArgumentHelp("Token of the grant to start the lease with, instead of an id.", valueName: "token"))
     var grant: String?
 
-    @Flag(help: "Make a reusable link instead of a lease.")
+    @Flag(help: "Create a link instead of a lease.")
     var link = false
 
-    @OptionGroup(title: "What it covers") var access: AccessOptions
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Access") var access: AccessOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
 
-    @Option(help: "How the lease is written to standard output.")
+    @Option(help: "Output format.")
     var format = RecordFormat.table
 
     func validate() throws {
-        if (id == nil) == (grant == nil) { throw ValidationError("Name an attachment's id, or give --grant.") }
-        if link && grant != nil { throw ValidationError("--link needs an attachment's id.") }
+        if (id == nil) == (grant == nil) { throw ValidationError("Give either the id of an attachment or --grant.") }
+        if link && grant != nil { throw ValidationError("--link needs the id of an attachment.") }
     }
 
     func run() async throws {
@@ -55,7 +58,7 @@ struct LeaseCommand: AsyncParsableCommand {
             }
             guard let (record, token) = lease else {
                 throw CommandFailure(
-                    "this grant opens nothing: it is wrong, has ended, or was revoked, or it doesn't cover that rendition."
+                    "the grant is invalid, expired or revoked, or does not cover this rendition."
                 )
             }
             access.warn(of: record.expiresAt, at: try await store.records.now())
@@ -77,7 +80,7 @@ struct LeaseCommand: AsyncParsableCommand {
     }
 }
 
-/// A started access as it is shown to the one it was made for, the only place where a token is printed whole.
+/// Output for a new lease, link or grant. Tokens are printed in full only here.
 struct AccessOutput {
     var kind: String
     var id: String
@@ -108,12 +111,12 @@ struct AccessOutput {
                 token       \(token.secretText)
                 """)
             let use = kind == "grant" ? "satchel lease --grant TOKEN" : "satchel get --lease TOKEN --output FILE"
-            Console.printError("Use it with '\(use)'; end it with 'satchel revoke \(id)'.")
+            Console.printError("To use it, run '\(use)'. To revoke it, run 'satchel revoke \(id)'.")
         }
     }
 }
 
-/// Runs a call to the store and turns its typed error into the sentence that a command ends with.
+/// Calls the store and rethrows its error as a ``CommandFailure``.
 func reported<Value>(_ body: () async throws(AttachmentError) -> Value) async throws -> Value {
     do {
         return try await body()

@@ -8,19 +8,19 @@ struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the attachments in the store, newest first.",
         discussion: """
-            For example:
+            Files that a batch skipped (empty, or not media) are not attachments and are not listed.
+
+            Examples:
 
               satchel list
               satchel list --state failed --format jsonl
               satchel list --kind video --limit 10
               satchel list --tenant default --code corrupt --since 7d
               satchel list --path '2024/*'
-
-            What a batch passed over (no media, or empty) is no attachment, and not listed.
             """)
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
     @Option(help: "Only attachments in this state.")
@@ -33,11 +33,11 @@ struct List: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Only files whose path matches; several with commas, or repeated. '*' matches '/' too.",
+            "Only files with a matching path (comma-separated or repeated). '*' also matches '/'.",
             valueName: "pattern"))
     var path: [Several<String>] = []
 
-    @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
+    @Option(help: ArgumentHelp("Maximum number of attachments; 0 for all.", valueName: "count"))
     var limit = 100
 
     func validate() throws {
@@ -59,7 +59,7 @@ struct List: AsyncParsableCommand {
 }
 
 extension AttachmentRecord {
-    /// The path of what the command line took, else the name.
+    /// The path given on the command line, or else the name of the source.
     fileprivate var shownPath: String { source.path ?? source.name ?? "-" }
 
     fileprivate func cells(_ format: OutputFormat) -> [String] {
@@ -71,7 +71,7 @@ extension AttachmentRecord {
         ]
     }
 
-    /// What the command line reported as `skipped`.
+    /// Whether a batch reported the file as `skipped`.
     fileprivate var wasPassedOver: Bool {
         guard source.path != nil, state == .failed, let error else { return false }
         return LineError(error).code.isSkipped || source.bytes == 0

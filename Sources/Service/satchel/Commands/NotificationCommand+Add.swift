@@ -8,42 +8,44 @@ extension NotificationCommand {
     struct AddNotification: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "add",
-            abstract: "Add a notification, or put it in the place of the one with its id.",
+            abstract: "Add a notification, or replace the one with the same id.",
             discussion: """
-                The file is what PUT /v1/notifications/ID takes. A file of --attach is the source of the attachment with \
-                its identifier, which the JSON lists with a 'part', or not at all. For example:
+                The file has the same JSON as PUT /v1/notifications/ID. Each --attach adds a file as the source of the \
+                attachment with the same identifier. If the JSON lists this attachment, it must have a 'part'.
+
+                A service that uses the store prepares and fires the notification.
+
+                Examples:
 
                   satchel notification add push.json --at 2026-12-24T18:00:00+01:00
-                  satchel notification add push.json --id order-88213 --attach photo=x.jpg --in 30m
-                  echo '{"payload": {"aps": {"alert": "Hello"}}}' | satchel notification add -
-
-                A service that runs on the store prepares and fires it.
+                  satchel notification add push.json --attach photo=x.jpg --in 30m
+                  echo '{"payload": {"aps": {"alert": "Hi"}}}' | satchel notification add -
                 """)
 
         @Argument(
-            help: ArgumentHelp("The notification as JSON; - is standard input.", valueName: "file"),
+            help: ArgumentHelp("The notification as JSON; '-' reads standard input.", valueName: "file"),
             completion: .json)
         var path: String
 
-        @Option(help: ArgumentHelp("The notification's id. Default: one that is generated.", valueName: "id"))
+        @Option(help: ArgumentHelp("ID of the notification. Default: a generated one.", valueName: "id"))
         var id: String?
 
         @OptionGroup var attached: AttachOptions
 
         @Option(
-            help: ArgumentHelp("Fire it at this time, as RFC 3339 writes one, with its offset.", valueName: "time"))
+            help: ArgumentHelp("Fire at this time, such as 2026-12-24T18:00:00+01:00.", valueName: "time"))
         var at: WrittenTime?
 
         @Option(
             name: .customLong("in"),
-            help: ArgumentHelp("Fire it after this time, such as 90, 30m, 24h or 7d.", valueName: "time"))
+            help: ArgumentHelp("Fire after this delay, such as 90s, 30m, 24h or 7d.", valueName: "time"))
         var delay: TimeSpan?
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
 
         func validate() throws {
-            if let id, !id.isClientID { throw ValidationError("--id has \(String.clientIDs).") }
+            if let id, !id.isClientID { throw ValidationError("--id must have \(String.clientIDs).") }
             if at != nil, delay != nil { throw ValidationError("Give --at or --in, not both.") }
             try delay?.validate("--in", atMost: .seconds(Trigger.intervals.upperBound))
         }
@@ -58,7 +60,7 @@ extension NotificationCommand {
                 description: try description, attachments: try attached.files.map { try $0.submission },
                 trigger: trigger)
             let id = id.map(NotificationID.init) ?? .generate()
-            // In memory it would be gone with this process.
+            // A store in memory would be discarded with this process.
             let store = try await openStore(store, create: store.location != .memory)
             let answer: NotificationAnswer
             do {
@@ -69,12 +71,12 @@ extension NotificationCommand {
                 throw CommandFailure(problems, in: path == "-" ? "standard input" : path)
             }
             if case .unchanged(let record) = answer {
-                Console.printError("\(id.rawValue): \(record.state.rawValue), and the same; nothing was changed.")
+                Console.printError("\(id.rawValue): \(record.state.rawValue), and identical; nothing changed.")
             }
             print(try JSON.text(NotificationLine(answer.record)))
         }
 
-        /// As much of it as may be taken, and a byte more.
+        /// Reads one byte more than the limit, so that a longer file is rejected.
         private var description: [UInt8] {
             get throws {
                 do {
@@ -83,7 +85,8 @@ extension NotificationCommand {
                     let limit = StoreOptions.configured.settings.intake.jsonBytes
                     return Array(try file.read(upToCount: limit + 1) ?? Data())
                 } catch {
-                    throw CommandFailure("'\(path)' can't be read; check the path and its mode.", status: 2)
+                    throw CommandFailure(
+                        "'\(path)' can't be read. Check that it exists and that you have permission.", status: 2)
                 }
             }
         }

@@ -11,20 +11,21 @@ extension NotificationCommand {
     struct FireNotification: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "fire",
-            abstract: "Fire a notification now, beside its schedule, and show the firing as JSON, its payload with it.",
+            abstract: "Fire a notification now, in addition to its schedule, and show the firing as JSON.",
             discussion: """
-                While a service prepares its media, this waits for them, up to the notification's deadline. A running \
-                service hands it over. Its links begin with public_url of the configuration.
+                The JSON includes the payload. Its links start with the setting public_url. If a service is still preparing \
+                the media, the command waits for them, up to the notification's deadline. A running service hands the \
+                payload over to the back end.
                 """)
 
-        @Argument(help: ArgumentHelp("The notification's id.", valueName: "id"))
+        @Argument(help: ArgumentHelp("ID of the notification.", valueName: "id"))
         var id: String
 
-        @Flag(help: "Hand it over to nobody.")
+        @Flag(help: "Do not hand the payload over to the back end.")
         var noHandover = false
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
 
         func run() async throws {
             let store = try await openStore(store)
@@ -38,16 +39,16 @@ extension NotificationCommand {
                 fired = try await fire(name, in: store)
             } catch is CancellationError {
                 Console.printError(
-                    "Interrupted. If \(shown) was fired, a running service completes that; the same command fires it again."
+                    "Interrupted. If '\(shown)' was fired already, a running service completes the firing. Running the command again fires it again."
                 )
                 throw ExitCode(130)
             }
             guard let fired else {
-                throw CommandFailure("'\(shown)' was taken back. Add it again, then fire it.")
+                throw CommandFailure("'\(shown)' was cancelled. Add it again, then fire it.")
             }
             print(fired.document.laidOut(width: 80).escapingInvisible())
             if fired.record.isWaiting {
-                Console.printError("\(shown): its media are not ready. A running service completes the firing.")
+                Console.printError("\(shown): the media are not ready. A running service completes the firing.")
                 throw ExitCode(130)
             }
             if let error = fired.record.error {
@@ -56,14 +57,14 @@ extension NotificationCommand {
             }
         }
 
-        /// - Returns: The firing, and as the API shows it, with its payload; nil where the notification was taken back.
+        /// - Returns: The firing and its JSON as in the API, with the payload; `nil` if the notification was cancelled.
         private func fire(
             _ name: NotificationID, in store: Store
         ) async throws -> (record: FiringRecord, document: JSONValue)? {
             try await store.withService { service, configuration in
                 if StoreOptions.configured.publicURL == nil {
                     Console.printError(
-                        "Warning: public_url is not configured, so links begin with \(configuration.settings.publicURL)."
+                        "Warning: public_url is not configured, so links start with \(configuration.settings.publicURL)."
                     )
                 }
                 let firing = try await service.notifications.fire(

@@ -7,9 +7,12 @@ import Stores
 struct NotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notification",
-        abstract: "The notifications that are to fire, and those that have.",
+        abstract: "Manage pending and delivered notifications.",
         discussion: """
-            A running service prepares their media and fires them, and notices within a second what is done here.
+            A running service prepares the media of notifications and fires them. It notices within a second what these \
+            commands change.
+
+            Examples:
 
               satchel notification add push.json --attach photo=x.jpg --in 30m
               satchel notification list --tenant default
@@ -26,19 +29,19 @@ struct NotificationCommand: AsyncParsableCommand {
     struct ListNotifications: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List those that are still to fire, soonest first; or those that have fired, latest first.")
+            abstract: "List pending notifications, soonest first, or delivered ones, latest first.")
 
-        @Flag(help: "Those that have fired and weren't removed.")
+        @Flag(help: "List delivered notifications instead of pending ones.")
         var delivered = false
 
-        @Option(help: ArgumentHelp("Only those of this category.", valueName: "category"))
+        @Option(help: ArgumentHelp("Only notifications of this category.", valueName: "category"))
         var category: String?
 
-        @Option(help: ArgumentHelp("At most this many; 0 for all.", valueName: "count"))
+        @Option(help: ArgumentHelp("Maximum number of notifications; 0 for all.", valueName: "count"))
         var limit = 100
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
         @OptionGroup(title: "Results") var format: FormatOptions
 
         func validate() throws {
@@ -60,13 +63,13 @@ struct NotificationCommand: AsyncParsableCommand {
 
     struct ShowNotification: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Show a notification with its latest firings, as JSON.")
+            commandName: "show", abstract: "Show a notification and its latest firings as JSON.")
 
-        @Argument(help: ArgumentHelp("The notification's id.", valueName: "id"))
+        @Argument(help: ArgumentHelp("ID of the notification.", valueName: "id"))
         var id: String
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
 
         private struct Shown: Encodable {
             var notification: NotificationLine
@@ -93,20 +96,20 @@ struct NotificationCommand: AsyncParsableCommand {
 
     struct RemoveNotification: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "rm", abstract: "Take notifications back.",
+            commandName: "rm", abstract: "Remove notifications.",
             discussion: """
-                From 'pending': they fire no more. From 'delivered': the links that they gave out end at once. By default
-                from both.
+                Removing a notification from 'pending' cancels it. Removing it from 'delivered' makes its links stop \
+                working. By default, it is removed from both.
                 """)
 
-        @Argument(help: ArgumentHelp("The notifications' ids.", valueName: "id"))
+        @Argument(help: ArgumentHelp("IDs of the notifications.", valueName: "id"))
         var ids: [String]
 
-        @Option(help: "From which list.")
+        @Option(help: ArgumentHelp("List to remove them from.", valueName: "list"))
         var from = NotificationRemoval.all
 
-        @OptionGroup(title: "Where") var store: StoreOptions
-        @OptionGroup(title: "Where") var tenant: TenantOptions
+        @OptionGroup(title: "Store") var store: StoreOptions
+        @OptionGroup(title: "Store") var tenant: TenantOptions
 
         func run() async throws {
             let store = try await openStore(store)
@@ -122,7 +125,7 @@ struct NotificationCommand: AsyncParsableCommand {
     }
 }
 
-/// A notification as the commands write it.
+/// A notification as commands print it.
 struct NotificationLine: Encodable {
     var id: String
     var state: NotificationRecord.State
@@ -153,7 +156,7 @@ struct NotificationLine: Encodable {
     }
 }
 
-/// A firing as the commands write it: what it gave out isn't shown.
+/// A firing as commands print it, without its payload and links.
 struct FiringLine: Encodable {
     var number: Int
     var id: String
@@ -204,7 +207,7 @@ extension NotificationRecord {
 extension CommandFailure {
     static func unknownNotification(_ id: String) -> CommandFailure {
         CommandFailure(
-            "there is no notification '\(Data(id.utf8).displayPath)' in the store; 'satchel notification list' shows what there is."
+            "there is no notification '\(Data(id.utf8).displayPath)' in the store. See 'satchel notification list'."
         )
     }
 }

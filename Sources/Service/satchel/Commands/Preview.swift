@@ -13,44 +13,48 @@ struct Preview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "preview", abstract: "Show in a browser what a notification looks like, and try its actions.",
         discussion: """
-            Prepares the payload's media in a store that is gone afterwards, and prints the address of a page on this \
-            machine. What changes in the files shows on the page by itself.
+            Prepares the payload's media in a temporary store and prints the URL of a page on this machine. The page \
+            updates when the files change. Press Ctrl-C to stop; nothing is left behind.
+
+            A string 'cid:photo' in the payload becomes the link of --attach photo=FILE. An attachment that no string names \
+            appears under the payload's key 'satchel'.
+
+            The handler decides what happens when an action of the category is tapped. Without a handler, the page shows \
+            what would be forwarded to the app.
+
+            Examples:
 
               satchel preview push.json
               satchel preview push.json --category c.json --attach photo=x.jpg
               satchel preview push.json --category c.json --handler http://127.0.0.1:8090/
               satchel preview message.json --format fcm
-
-            Any string of the payload may be cid:photo, and becomes the link of --attach photo=…; what no string names is in \
-            the payload's key 'satchel'. The handler is asked what becomes of the category's own actions; without one the app \
-            would get them all, and the page shows what. Ctrl-C ends it, and leaves nothing behind.
             """)
 
-    @Argument(help: ArgumentHelp("The payload, as the service would get it.", valueName: "file"), completion: .json)
+    @Argument(help: ArgumentHelp("The payload, as it is sent to the service.", valueName: "file"), completion: .json)
     var payload: String
 
-    @Option(help: ArgumentHelp("What it is written for: apns, fcm, onesignal, expo or webpush.", valueName: "format"))
+    @Option(help: ArgumentHelp("Format of the payload.", valueName: "format"))
     var format = PayloadFormat.apns
 
     @Option(
-        help: ArgumentHelp("The category that the payload names, as the API takes it.", valueName: "file"),
+        help: ArgumentHelp("The payload's category as JSON, as in the API.", valueName: "file"),
         completion: .json)
     var category: String?
 
     @OptionGroup var attached: AttachOptions
 
-    @Option(help: ArgumentHelp("Who is asked what becomes of responses. Nobody else is.", valueName: "url"))
+    @Option(help: ArgumentHelp("URL to call when an action is tapped. No other URL is called.", valueName: "url"))
     var handler: String?
 
-    @Option(help: ArgumentHelp("The port on this machine. Default: any that is free.", valueName: "port"))
+    @Option(help: ArgumentHelp("Port to listen on. Default: any free port.", valueName: "port"))
     var port: Int?
 
-    @OptionGroup(title: "What is made") var profiles: ProfileFileOptions
+    @OptionGroup(title: "Renditions") var profiles: ProfileFileOptions
     @OptionGroup(title: "Fetching") var fetch: FetchOptions
 
-    /// Between two looks at the files.
+    /// The time between two checks of the files.
     private static let interval: Duration = .milliseconds(300)
-    /// Whoever writes a file is given so long to finish.
+    /// How long a file must stay unchanged before it is read.
     private static let settling: Duration = .milliseconds(100)
 
     func validate() throws {
@@ -84,7 +88,7 @@ struct Preview: AsyncParsableCommand {
         let isListening = Promise<Void>()
         let configuration = try configuration
         let store = try await configuration.openStore()
-        // The process ends before the store does.
+        // The store is removed here because it would outlive the process.
         defer { try? FileManager.default.removeItem(atPath: store.directory) }
         let service = try await ServiceComposition.make(
             configuration, store: store, logger: Logger(label: "satchel"),
@@ -124,11 +128,11 @@ struct Preview: AsyncParsableCommand {
             try FreePort.check(listen)
         } catch let failure as CommandFailure {
             throw CommandFailure(
-                failure.sentence.replacing("another address or port with --listen", with: "another one with --port"))
+                failure.sentence.replacing("another address or port with --listen", with: "another port with --port"))
         }
     }
 
-    /// The service that a preview is made with: its own, on loopback, in memory.
+    /// The configuration of the preview's own service: on the loopback interface, with a store in memory.
     private var configuration: ServiceConfiguration {
         get throws {
             let configured = StoreOptions.configured
@@ -148,13 +152,13 @@ struct Preview: AsyncParsableCommand {
         }
     }
 
-    /// Shows what the files hold, and from then on what they hold newly.
+    /// Shows the contents of the files, and again whenever they change.
     private func follow(
         _ files: PreviewFiles, _ contents: LivePreview.Contents, _ preview: LivePreview, at publicURL: String
     ) async throws {
         var latest = try await show(.success(contents), preview)
         try ResultOutput().line(publicURL + preview.path)
-        Console.printError("Following \(files.names). Ctrl-C ends it.")
+        Console.printError("Following \(files.names). Press Ctrl-C to stop.")
         while true {
             try await Task.sleep(for: Self.interval)
             var found = Self.read(files)
@@ -170,7 +174,7 @@ struct Preview: AsyncParsableCommand {
         }
     }
 
-    /// What the files hold, or a sentence.
+    /// The contents of the files, or the problems found.
     private typealias Found = Result<LivePreview.Contents, LivePreview.Refusal>
 
     private static func read(_ files: PreviewFiles) -> Found {

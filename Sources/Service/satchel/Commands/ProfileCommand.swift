@@ -5,9 +5,11 @@ import Foundation
 struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile",
-        abstract: "The policies under which attachments are prepared.",
+        abstract: "List, show and check profiles.",
         discussion: """
-            For example:
+            A profile says which renditions are made and which types, sizes, durations and byte limits apply to them.
+
+            Examples:
 
               satchel profile list
               satchel profile show notification > mine.yaml
@@ -18,25 +20,25 @@ struct ProfileCommand: AsyncParsableCommand {
         subcommands: [ListProfiles.self, ShowProfile.self, CheckProfiles.self])
 
     struct ListProfiles: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "Name all profiles.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List all profiles.")
 
         @OptionGroup var file: ProfileFileOptions
 
         func run() async throws {
             let profiles = try file.all()
             for profile in profiles { file.warn(of: profile) }
-            print(table(["PROFILE", "WHAT IT IS FOR"], profiles.map { [$0.name, $0.summary] }))
+            print(table(["PROFILE", "PURPOSE"], profiles.map { [$0.name, $0.summary] }))
         }
     }
 
     struct ShowProfile: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "show", abstract: "Print a profile as YAML, ready to be changed and used with --profiles.")
+            commandName: "show", abstract: "Print a profile as YAML, to be changed and used with --profiles.")
 
-        @Argument(help: ArgumentHelp("The profile's name.", valueName: "name"), completion: .profiles)
+        @Argument(help: ArgumentHelp("Name of the profile.", valueName: "name"), completion: .profiles)
         var name: String
 
-        @Flag(help: "Say before each field what it does, what it takes and its default.")
+        @Flag(help: "Explain each field: its purpose, its values and its default.")
         var explain = false
 
         @OptionGroup var file: ProfileFileOptions
@@ -50,9 +52,9 @@ struct ProfileCommand: AsyncParsableCommand {
 
     struct CheckProfiles: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Check a profiles file and report every problem at once.")
+            commandName: "check", abstract: "Check a profiles file and list all problems.")
 
-        @Argument(help: ArgumentHelp("The YAML file.", valueName: "file"), completion: .yaml)
+        @Argument(help: ArgumentHelp("Profiles file (YAML).", valueName: "file"), completion: .yaml)
         var path: String
 
         func run() async throws {
@@ -61,7 +63,7 @@ struct ProfileCommand: AsyncParsableCommand {
                 for profile in file.replacements {
                     Console.printError(ProfileFileOptions.warning(of: profile, in: path))
                 }
-                print("\(path) is sound: \(file.profiles.map(\.name).joined(separator: ", "))")
+                print("\(path) is valid: \(file.profiles.map(\.name).joined(separator: ", "))")
             } catch let error as ProfileFileError {
                 throw CommandFailure(error.description)
             }

@@ -5,18 +5,18 @@ import Stores
 struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm",
-        abstract: "Delete attachments: all access to them ends at once.",
+        abstract: "Delete attachments and end all access to them.",
         discussion: """
-            For example:
+            Examples:
 
               satchel rm 01a1fd9a-2518-7630-88ed-84357db1afa9
             """)
 
-    @Argument(help: ArgumentHelp("The attachments' ids.", valueName: "id"), completion: .attachments)
+    @Argument(help: ArgumentHelp("IDs of the attachments.", valueName: "id"), completion: .attachments)
     var ids: [String]
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
 
     func run() async throws {
         let store = try await openStore(store)

@@ -8,28 +8,30 @@ import Stores
 struct RemoveTenant: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm",
-        abstract: "Remove all that is kept of a tenant, at once and for good.",
+        abstract: "Permanently delete everything that is stored for a tenant.",
         discussion: """
-            What opens something ends first: keys, grants, leases, links, tickets and sessions; jobs, firings and calls are \
-            called off. Then its records and renditions go. Cut off, the same line goes on, or the next sweep of the \
-            service. Other tenants' renditions stay, also where their bytes are equal.
+            First, all access is revoked: keys, grants, leases, links, tickets and console sessions. Jobs, firings and calls \
+            are cancelled. Then the records and renditions are deleted. If the command is interrupted, run it again; a \
+            running service also completes the deletion. Other tenants keep their renditions, even if the bytes are the \
+            same.
             """)
 
-    @Argument(help: ArgumentHelp("The tenant.", valueName: "name"), completion: .tenants)
+    @Argument(help: ArgumentHelp("Name of the tenant.", valueName: "name"), completion: .tenants)
     var name: String
 
-    @Flag(help: "Don't ask for the name again.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    @OptionGroup(title: "Where") var store: StoreOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
 
     func run() async throws {
         let store = try await openStore(store)
         if !yes {
             Console.printError(
-                "This removes everything of the tenant '\(Data(name.utf8).displayPath)'. Type its name again to go on:")
+                "This deletes everything stored for the tenant '\(Data(name.utf8).displayPath)'. Type its name to continue:"
+            )
             guard readLine() == name else {
-                throw CommandFailure("that is another name; nothing was removed.", status: 2)
+                throw CommandFailure("the name does not match; nothing was deleted.", status: 2)
             }
         }
         try await store.remove(TenantID(rawValue: name))

@@ -6,29 +6,32 @@ import Stores
 
 struct Retry: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry", abstract: "Have the service try failed or cancelled jobs again.",
+        commandName: "retry", abstract: "Retry failed or cancelled jobs.",
         discussion: """
-            The service keeps for a day what that takes, but for headers for origins, which may be credentials, and for
-            uploads that would fail again. A running service begins within a second. What a batch failed at is tried again
-            by 'satchel batch --retry-failed'. For example:
+            The service keeps sources for a day so that their jobs can be retried. It does not keep request headers, which \
+            may be credentials, or uploads that would fail again. A running service starts within a second.
+
+            To retry files of a batch, use 'satchel batch --retry-failed' instead.
+
+            Examples:
 
               satchel jobs --tenant default --state failed
               satchel retry --tenant default 01a1fed9-cf75-7fab-9cea-82ada0c9f027
               satchel retry --tenant default --code fetch_failed
             """)
 
-    @Argument(help: ArgumentHelp("The ids of jobs.", valueName: "id"), completion: .attachmentsAndJobs)
+    @Argument(help: ArgumentHelp("IDs of the jobs.", valueName: "id"), completion: .attachmentsAndJobs)
     var ids: [String] = []
 
-    @Option(help: "All failed jobs of whose attachments one failed with this code, instead of those with ids.")
+    @Option(help: "Retry every job in which an attachment failed with this code, instead of jobs by id.")
     var code: ErrorCode?
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
 
     func validate() throws {
         guard ids.isEmpty == (code != nil) else {
-            throw ValidationError("Give the ids of jobs, or --code for all that failed with one.")
+            throw ValidationError("Give either ids of jobs or --code.")
         }
     }
 
@@ -36,10 +39,10 @@ struct Retry: AsyncParsableCommand {
         let records = try await openStore(store).records
         if let code {
             let counts = try await records.retryAll(failedWith: code, since: nil, of: tenant.id)
-            Console.printError("\(Quantity.count(counts.accepted, "job")) will be tried again.")
+            Console.printError("\(Quantity.count(counts.accepted, "job")) will be retried.")
             guard counts.forgotten > 0 else { return }
             throw CommandFailure(
-                "the sources of \(Quantity.count(counts.forgotten, "job")) are no longer kept: submit them again, a batch with --retry-failed."
+                "the sources of \(Quantity.count(counts.forgotten, "job")) are no longer stored. Submit them again; for files of a batch, use 'satchel batch --retry-failed'."
             )
         }
         for id in ids {
@@ -48,9 +51,10 @@ struct Retry: AsyncParsableCommand {
             case nil: throw CommandFailure("there is no job '\(shown)' in the store.")
             case .forgotten:
                 throw CommandFailure(
-                    "the sources of '\(shown)' are no longer kept: submit it again, a batch with --retry-failed.")
+                    "the sources of '\(shown)' are no longer stored. Submit it again; for files of a batch, use 'satchel batch --retry-failed'."
+                )
             case .unneeded(let job):
-                Console.printError("\(shown): \(job.state.rawValue); nothing was changed.")
+                Console.printError("\(shown): \(job.state.rawValue); nothing changed.")
             case .accepted: break
             }
         }

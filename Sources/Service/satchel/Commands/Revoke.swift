@@ -6,18 +6,21 @@ import Stores
 
 struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "revoke", abstract: "Stop a lease, or revoke a link or a grant with all that was derived from it.",
+        commandName: "revoke", abstract: "Revoke leases, links or grants.",
         discussion: """
-            No read starts after the command has returned. Revoking twice is the same as once.
+            Revoking a grant also revokes the grants and leases derived from it. After the command has returned, no new \
+            read starts.
+
+            Examples:
 
               satchel revoke ptgUzEjfebzJ6sZWdoHIxr
             """)
 
-    @Argument(help: ArgumentHelp("The ids of leases, links or grants.", valueName: "id"), completion: .access)
+    @Argument(help: ArgumentHelp("IDs of leases, links or grants.", valueName: "id"), completion: .access)
     var ids: [String]
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
 
     func run() async throws {
         let store = try await openStore(store)

@@ -13,35 +13,36 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve attachments over HTTP.",
         discussion: """
-            On loopback it starts as it is, and prints a key to try it with:
+            On the loopback interface, the service starts without any settings and prints an API key to try it with. To \
+            listen on other interfaces, it needs an API key and the URL that clients use.
+
+            The path /docs describes the API, /readyz says whether the service is ready, and /metrics is for Prometheus.
+
+            SIGTERM stops the service. Running jobs finish, or are handed back after --grace. A second signal stops it \
+            immediately. Either way, no accepted job is lost. Under systemd, units may use Type=notify, WatchdogSec= and \
+            socket activation.
+
+            Settings come from flags, from environment variables (SATCHEL_…) and from the YAML file, in this order. \
+            'satchel config' shows the values in use, and 'satchel config keys' lists all settings.
+
+            Examples:
 
               satchel serve
               curl -H "Authorization: Bearer $SATCHEL_KEY" -H 'Prefer: wait=20' \\
-                  -F 'job={"attachments": [{"identifier": "photo", "part": "photo"}]}' -F photo=@photo.jpg \\
-                  http://127.0.0.1:8080/v1/jobs
-
-            The answer has URLs of the renditions that work for 300 seconds. Elsewhere it needs a key, and to know where \
-            clients reach it:
+                -F 'job={"attachments": [{"identifier": "photo", "part": "photo"}]}' \\
+                -F photo=@photo.jpg http://127.0.0.1:8080/v1/jobs
 
               satchel key create --name backend
               satchel serve --listen :8080 --public-url https://media.example.com
-
-            /docs describes the API, /readyz says whether the service is ready and if not why, /metrics is for \
-            Prometheus. SIGTERM ends it: what is underway is finished, or handed back after --grace; a second signal ends \
-            it at once. Nothing that was answered with 202 is lost, however it ends. systemd is told how it is \
-            (Type=notify, WatchdogSec=), and may listen for it (a .socket unit).
-
-            Settings are taken from flags, else from SATCHEL_… in the environment, else from the YAML file. 'satchel \
-            config' shows what they come to, 'satchel config keys' what there is.
             """)
 
     @OptionGroup var options: ServeOptions
 
     func run() async throws {
-        // What a job allocates another thread frees: with a heap for each thread more than a fourth of their memory lay free between what
-        // was still in use. More heaps than processors have nobody wait less.
+        // Memory that one thread allocates is often freed by another. With a heap per thread, over a quarter of the memory
+        // was free but unusable. More heaps than processors do not reduce waiting.
         csandbox_limit_heaps(Int32(max(2, CodecPoolConfiguration.usableProcessors)))
-        // What it does for nobody is its own doing.
+        // Actions without a client are recorded as the service's own.
         try await AuditActor.$current.withValue(AuditActor(.service)) { try await serve() }
     }
 
@@ -49,7 +50,7 @@ struct Serve: AsyncParsableCommand {
         let environment = ProcessInfo.processInfo.environment
         let configuration = try options.configuration(sockets: PassedSocket.all(in: environment))
         LoggingSystem.bootstrap { label in
-            // The libraries' own lines are for whoever debugs them.
+            // Libraries log warnings and errors only.
             let level = label == "satchel" ? configuration.logLevel : max(configuration.logLevel, .warning)
             return LogOutput(level: level, format: configuration.logFormat)
         }
@@ -62,8 +63,8 @@ struct Serve: AsyncParsableCommand {
         let store = try await configuration.openStore(serves: configuration.settings.role.works)
         var developmentKey: String?
         if configuration.settings.keysRequired {
-            let remedy = "make one with 'satchel key create --store \(StoreLocation(configuration.store))'"
-            // No other process could make one for a store in memory. A journal would keep what only a terminal is to show.
+            let remedy = "create one with 'satchel key create --store \(StoreLocation(configuration.store))'"
+            // No other process can create a key in a store in memory. A key must not be written to the journal.
             if StoreLocation(configuration.store) == .memory
                 || configuration.isLocal && !Console.isJournal(environment)
             {
@@ -71,10 +72,10 @@ struct Serve: AsyncParsableCommand {
             } else if try await !store.records.hasKeys() {
                 guard configuration.isLocal else {
                     throw CommandFailure(
-                        "there is no API key, so nobody could use the service on \(configuration.places); \(remedy), and start it again.",
+                        "the service needs an API key to listen on \(configuration.places), and there is none; \(remedy) and start again.",
                         status: 2)
                 }
-                logger.warning("there is no API key", metadata: ["remedy": "\(remedy)"])
+                logger.warning("no API key exists", metadata: ["remedy": "\(remedy)"])
             }
         }
         do {
@@ -94,7 +95,7 @@ struct Serve: AsyncParsableCommand {
         await Self.revoke(developmentKey, in: store)
     }
 
-    /// As many descriptors as may be: each connection and each stage of a job needs some.
+    /// Raises the limit of open files: each connection and each stage of a job needs some.
     private static func raiseDescriptorLimit() {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -105,7 +106,7 @@ struct Serve: AsyncParsableCommand {
 
     private static func revoke(_ key: String?, in store: Store) async {
         guard let key else { return }
-        // In a task of its own: the command's may be cancelled, and the store would refuse its writes.
+        // Runs in a task of its own, because the store rejects writes of a cancelled task.
         await Task { _ = try? await store.records.revokeKey(key) }.value
     }
 }

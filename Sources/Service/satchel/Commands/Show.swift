@@ -7,19 +7,21 @@ import Stores
 struct Show: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the record of an attachment or a job as JSON: what was made, how, and why.",
+        abstract: "Show the record of an attachment or a job as JSON.",
         discussion: """
-            For example:
+            The record lists the renditions, and each processing step with its reason and duration.
+
+            Examples:
 
               satchel show 01a1fd9a-2518-7630-88ed-84357db1afa9
             """)
 
     @Argument(
-        help: ArgumentHelp("The id of an attachment or of a job.", valueName: "id"), completion: .attachmentsAndJobs)
+        help: ArgumentHelp("ID of an attachment or a job.", valueName: "id"), completion: .attachmentsAndJobs)
     var id: String
 
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Where") var tenant: TenantOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Store") var tenant: TenantOptions
 
     func run() async throws {
         let store = try await openStore(store)
@@ -36,6 +38,6 @@ struct Show: AsyncParsableCommand {
 extension CommandFailure {
     static func unknown(_ id: String) -> CommandFailure {
         CommandFailure(
-            "there is no attachment '\(Data(id.utf8).displayPath)' in the store; 'satchel list' shows what there is.")
+            "there is no attachment '\(Data(id.utf8).displayPath)' in the store. See 'satchel list'.")
     }
 }

@@ -6,28 +6,31 @@ import Synchronization
 extension StoreCommand {
     struct Copy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "copy", abstract: "Move a store in a directory into a database and a bucket.",
+            commandName: "copy", abstract: "Copy a store in a directory to PostgreSQL and a bucket.",
             discussion: """
-                The database has this version's schema ('satchel store migrate') and nothing else, and no process uses the store. \
-                Every blob is compared with its hash on the way, and put once for each tenant that has it. Ids, tokens, API keys \
-                and jobs that wait go along; keep the same file of access keys. Killed at any moment, the copy goes on when the \
-                command is run again. The directory stays as it is.
+                The database must have this version's schema ('satchel store migrate') and no records, and no process may \
+                use the store. Every file is checked against its hash, and stored once for each tenant that has it.
+
+                IDs, tokens, API keys and waiting jobs remain valid. Keep using the same file of access keys. If the \
+                command is interrupted, run it again. The directory is not changed.
+
+                Examples:
 
                   satchel store copy /srv/satchel --store postgres://owner@db.internal/satchel
                 """)
 
-        @Argument(help: ArgumentHelp("The directory of the store.", valueName: "dir"), completion: .directory)
+        @Argument(help: ArgumentHelp("Directory of the store.", valueName: "dir"), completion: .directory)
         var directory: String
 
         @OptionGroup var store: StoreOptions
 
-        @Flag(help: "Only say how much there is, which may be asked while a service uses the store.")
+        @Flag(help: "Only count what would be copied. This also works while a service uses the store.")
         var dryRun = false
 
         func run() async throws {
             guard case .database(let url) = store.location else {
                 throw CommandFailure(
-                    "a store is copied into a database; name one with --store, as in --store postgres://user@host/name.",
+                    "the target must be a database. Name it with --store, such as --store postgres://user@host/name.",
                     status: 2)
             }
             var configuration = StoreOptions.configured
@@ -39,8 +42,8 @@ extension StoreCommand {
                     of: source, to: configuration.database(url), bytes: try await configuration.openBucket())
                 guard !dryRun else {
                     let (amount, isBegun) = try await copy.look()
-                    print("There are \(text(amount)). Nothing was copied.")
-                    if isBegun { print("A part of it is there already, where the copy goes on.") }
+                    print("To copy: \(text(amount)). Nothing was copied.")
+                    if isBegun { print("An earlier copy was interrupted; the next one continues it.") }
                     return
                 }
                 try printReport(try await run(copy), keys: configuration.accessKeys)
@@ -49,7 +52,7 @@ extension StoreCommand {
             } catch let error as StoreError {
                 throw CommandFailure(error.description, status: 2)
             } catch let error as AttachmentError {
-                throw CommandFailure("the copy stopped, and goes on when it is run again: \(error.description)")
+                throw CommandFailure("the copy stopped; run the command again to continue: \(error.description)")
             }
         }
 
@@ -61,7 +64,7 @@ extension StoreCommand {
         }
 
         private func text(_ amount: CopyAmount) -> String {
-            let interrupted = amount.interruptedJobs > 0 ? ", \(amount.interruptedJobs) of them to be begun anew" : ""
+            let interrupted = amount.interruptedJobs > 0 ? ", \(amount.interruptedJobs) of them to be restarted" : ""
             return """
                 \(Quantity.count(amount.blobs, "blob")) (\(Quantity.bytes(amount.bytes))), \
                 \(Quantity.count(amount.attachments, "attachment")) of \(Quantity.count(amount.jobs, "job")) \
@@ -73,16 +76,16 @@ extension StoreCommand {
 
         private func printReport(_ report: CopyReport, keys: String) throws {
             if report.wasDone {
-                print("\(directory) was copied to \(store.location) before, and nothing was done now.")
+                print("Nothing to do: \(directory) was already copied to \(store.location).")
             } else {
-                print("Copied \(text(report.amount)), each blob compared with its hash.")
+                print("Copied \(text(report.amount)). Each blob was checked against its hash.")
                 Console.printError(
-                    "'\(directory)' is as it was, and no longer what is served: keep it until the copy has proven itself, and let no service use it."
+                    "'\(directory)' is unchanged, but no longer up to date. Keep it as a fallback, and do not start a service with it."
                 )
             }
             if !report.missingKeys.isEmpty {
                 Console.printError(
-                    "The keys in '\(keys)' are not all that this store was used with: put your copy of those there, or some leases, links and grants are void."
+                    "Some access keys of this store are missing in '\(keys)'. Copy yours there. Otherwise some leases, links and grants stop working."
                 )
             }
             for name in report.damaged { print("damaged  \(name.rawValue)") }
@@ -93,14 +96,14 @@ extension StoreCommand {
                 let missing = report.missing.count + report.missingSources.count
                 let damaged = report.damaged.count + report.damagedSources.count
                 throw CommandFailure(
-                    "in the store \(Quantity.count(missing, "file")) that records refer to were missing and \(damaged) damaged, and so they are in the copy, which has all else; delete their attachments with 'satchel rm' and prepare them again."
+                    "\(Quantity.count(missing, "file")) missing and \(damaged) damaged in the store, and therefore in the copy. Everything else was copied. Delete the attachments of these files with 'satchel rm' and prepare them again."
                 )
             }
         }
     }
 }
 
-/// How far a copy is, for the line at the bottom.
+/// The progress of a copy, for the progress line.
 private final class CopyLine: Sendable {
     private struct State {
         var latest: CopyProgress?
@@ -118,7 +121,7 @@ private final class CopyLine: Sendable {
 
     func text(in width: Int) -> String {
         state.withLock { state in
-            guard let latest = state.latest else { return "Looking how much there is".shortened(to: width) }
+            guard let latest = state.latest else { return "Counting files and records".shortened(to: width) }
             state.pace.note(latest.done, at: .now)
             let unit =
                 switch latest.stage {

@@ -6,31 +6,29 @@ import Stores
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "Look after the store.",
+        abstract: "Clean, verify, migrate, back up, restore and copy the store.",
         discussion: """
-            For example:
+            Examples:
 
-              satchel store gc        delete what has expired, and files that nothing refers to
-              satchel store verify    read every byte again and compare it with its hash
-              satchel store migrate   bring the records to this version's schema
-              satchel store backup DIR    copy it, while it is used
-              satchel store restore DIR   make a store of a backup
-              satchel store copy DIR      move one in a directory into a database and a bucket
+              satchel store gc
+              satchel store verify
+              satchel store backup /backup/satchel
+              satchel store restore /backup/satchel --store /srv/satchel
             """,
         subcommands: [Collect.self, Verify.self, Migrate.self, Backup.self, Restore.self, Copy.self])
 
     struct Collect: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "gc",
-            abstract: "Delete what has expired, and files that nothing refers to.",
+            abstract: "Delete expired files, and files that no record refers to.",
             discussion: """
-                Files that nothing refers to are what a crash or a power cut leaves. They are removed when they are older \
-                than an hour, or at once when no other process uses the store.
+                A crash or a power cut can leave files that no record refers to. They are deleted once they are an hour \
+                old, or immediately if no other process uses the store.
                 """)
 
         @Flag(
             help:
-                "Look through all files of a store in PostgreSQL too, which writes down what is superfluous and removes it by itself."
+                "With a store in PostgreSQL: also search the whole bucket for orphaned objects. Normally the database lists them."
         )
         var audit = false
 
@@ -42,31 +40,37 @@ struct StoreCommand: AsyncParsableCommand {
                 try await store.sweep(audits: audit)
             }
             print(
-                "Removed \(Quantity.count(swept.expired, "expired file")), \(Quantity.count(swept.orphans, "file")) that nothing referred to (\(Quantity.bytes(swept.bytes))), and \(Quantity.count(swept.leftovers, "leftover")) of interrupted work."
+                "Deleted \(Quantity.count(swept.expired, "expired file")), \(Quantity.count(swept.orphans, "orphaned file")) (\(Quantity.bytes(swept.bytes))) and \(Quantity.count(swept.leftovers, "leftover")) of interrupted work."
             )
-            if swept.collected > 0 { print("Of what deletions had left, \(swept.collected) were due.") }
+            if swept.collected > 0 {
+                print("Deleted \(Quantity.count(swept.collected, "file")) left by earlier deletions.")
+            }
             if !store.isExclusive {
-                Console.printError("Another process uses the store, so what is younger than an hour was left alone.")
+                Console.printError("Another process uses the store, so orphaned files younger than an hour were kept.")
             }
         }
     }
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "verify", abstract: "Read every byte again and compare it with its hash.",
+            commandName: "verify", abstract: "Check every file in the store against its hash.",
             discussion: """
-                What is damaged or missing is named, and the next delivery of the same bytes stores them anew. With --repair it is \
-                brought back first, where it can be: from a version that the bucket has kept, also of what was removed; from equal \
-                bytes of the same tenant; or, for a store in a directory, from a backup. So a database that was set back to \
-                an earlier moment gets the bytes that its records refer to.
+                The command lists damaged and missing files. The next delivery of the same bytes stores them again.
 
+                With --repair, the command first restores them from an earlier version in the bucket, or from identical \
+                bytes of the same tenant. A store in a directory can also be restored from a backup (--from). After a \
+                database was reset to an earlier moment, this brings back the bytes that its records refer to.
+
+                Examples:
+
+                  satchel store verify
                   satchel store verify --repair --from /backup/satchel
                 """)
 
-        @Flag(help: "Bring back what is damaged or missing.") var repair = false
+        @Flag(help: "Restore damaged and missing files where possible.") var repair = false
 
         @Option(
-            help: ArgumentHelp("With --repair: a backup of the store, for what is nowhere else.", valueName: "dir"),
+            help: ArgumentHelp("With --repair: the directory of a backup to restore files from.", valueName: "dir"),
             completion: .directory)
         var from: String?
 
@@ -79,7 +83,7 @@ struct StoreCommand: AsyncParsableCommand {
         func run() async throws {
             if from != nil, store.directory == nil {
                 throw CommandFailure(
-                    "--from is for a store in a directory; a bucket is repaired from the versions that it keeps.",
+                    "--from needs a store in a directory. A bucket is repaired from the versions that it keeps.",
                     status: 2)
             }
             let opened = try await openStore(store)
@@ -101,33 +105,33 @@ struct StoreCommand: AsyncParsableCommand {
             guard result.isSound else { throw CommandFailure(advice(result)) }
             let repaired = result.repaired.count + result.repairedSources.count
             let outcome =
-                repaired == 0 ? "all are whole" : "all are whole, \(Quantity.count(repaired, "file")) of them again"
+                repaired == 0 ? "all are intact" : "all are intact, after \(Quantity.count(repaired, "repair"))"
             print("\(Quantity.count(result.blobs, "blob")) verified, \(Quantity.bytes(result.bytes)): \(outcome).")
         }
 
         private func advice(_ result: VerifyReport) -> String {
-            func count(_ names: [BlobName], _ what: String) -> String {
-                "\(names.count) \(names.count == 1 ? "is" : "are") \(what)"
-            }
             var lost =
-                "of \(Quantity.count(result.blobs + result.missing.count, "blob")) \(count(result.missing, "missing")) and \(count(result.damaged, "damaged"))"
+                "\(result.missing.count) of \(Quantity.count(result.blobs + result.missing.count, "blob")) missing and \(result.damaged.count) damaged"
             if !result.missingSources.isEmpty {
-                lost += ", and \(Quantity.count(result.missingSources.count, "source")) of waiting jobs"
+                lost += ", and \(Quantity.count(result.missingSources.count, "source")) of waiting jobs missing"
             }
             let rest =
                 repair
-                ? ", and nothing that was looked at has them"
-                : "; 'satchel store verify --repair' brings back what is kept elsewhere"
-            return "\(lost)\(rest). Delete the attachments of what is lost with 'satchel rm' and prepare them again."
+                ? "No intact copy was found."
+                : "'satchel store verify --repair' restores files of which there is an intact copy."
+            return "\(lost). \(rest) Delete the attachments of lost files with 'satchel rm' and prepare them again."
         }
     }
 
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "migrate", abstract: "Bring the records to this version's schema.",
+            commandName: "migrate", abstract: "Update the records to this version's schema.",
             discussion: """
-                Every command does so with a store in a directory. In PostgreSQL this one alone does, and makes the schema \
-                where there is none: run it with a role that owns the tables, before the nodes of a new version start.
+                A store in a directory is updated by any command. A store in PostgreSQL is updated by this command only, \
+                which also creates the schema of a new store. Run it as a role that owns the tables, before nodes of a new \
+                version start.
+
+                Examples:
 
                   satchel store migrate --store postgres://owner@db.internal/satchel
                 """)
@@ -138,22 +142,27 @@ struct StoreCommand: AsyncParsableCommand {
             var configuration = StoreOptions.configured
             if let store = store.store { configuration.store = store }
             let version = try await configuration.migrateStore()
-            print("The store at \(store.location) has the schema \(version).")
+            print("The store at \(store.location) has schema \(version).")
         }
     }
 
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "backup", abstract: "Copy the store as it is at one moment, while it is used.",
+            commandName: "backup", abstract: "Back up a store in a directory while it is used.",
             discussion: """
-                Into a new directory, or into that of an earlier backup: then only what is new is copied. On the store's own \
-                file system files get a second name instead. Accepted sources are in it; the keys that tokens are derived \
-                from are not: keep a copy of their file elsewhere. Without it renditions that are kept encrypted are lost.
+                The backup is a new directory, or that of an earlier backup, to which only new files are copied. If it is \
+                on the store's file system, files are hard-linked instead of copied, which does not protect against disk \
+                failure.
+
+                The backup includes the sources of waiting jobs, but not the access keys. Keep a copy of their file \
+                elsewhere. Without it, encrypted renditions are lost.
+
+                Examples:
 
                   satchel store backup /backup/satchel
                 """)
 
-        @Argument(help: ArgumentHelp("The backup's directory.", valueName: "dir"), completion: .directory)
+        @Argument(help: ArgumentHelp("Directory of the backup.", valueName: "dir"), completion: .directory)
         var directory: String
 
         @OptionGroup var store: StoreOptions
@@ -166,18 +175,18 @@ struct StoreCommand: AsyncParsableCommand {
             } catch let error as StoreError {
                 throw CommandFailure(error.description, status: 2)
             } catch let error as AttachmentError {
-                throw CommandFailure("the backup was not made, and an earlier one is as it was: \(error.description)")
+                throw CommandFailure("the backup failed, and an earlier one is unchanged: \(error.description)")
             }
             print(
                 "Backed up \(Quantity.count(report.blobs, "blob")) (\(Quantity.bytes(report.bytes))), \(report.newBlobs) of them new, and \(Quantity.count(report.sources, "source")) of unfinished jobs."
             )
             Console.printError(
-                "The keys that tokens are derived from are not in it. They are in '\(store.keysFile.path(percentEncoded: false))': keep a copy of that file elsewhere, for whoever has both opens everything. Without it renditions that are kept encrypted are lost."
+                "The backup does not include the access keys in '\(store.keysFile.path(percentEncoded: false))'. Keep a copy of that file in another place, because the keys and the backup together give access to everything. Without the keys, encrypted renditions are lost."
             )
             for name in report.missing { print("missing  \(name.rawValue)") }
             guard report.missing.isEmpty else {
                 throw CommandFailure(
-                    "the store itself lacks \(Quantity.count(report.missing.count, "blob")) that records refer to, and so does the backup; 'satchel store verify' tells more."
+                    "\(Quantity.count(report.missing.count, "blob")) missing in the store, and therefore in the backup. See 'satchel store verify'."
                 )
             }
         }
@@ -185,14 +194,17 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Restore: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "restore", abstract: "Make a store of a backup; what waited goes on with the next service.",
+            commandName: "restore", abstract: "Create a store from a backup.",
             discussion: """
-                Where no store is, or an empty one, and while nobody uses it. Every blob is compared with its hash.
+                The target directory must be empty or not exist, and no process may use it. Every file is checked against \
+                its hash. Waiting jobs continue when a service starts.
+
+                Examples:
 
                   satchel store restore /backup/satchel --store /srv/satchel
                 """)
 
-        @Argument(help: ArgumentHelp("The backup's directory.", valueName: "dir"), completion: .directory)
+        @Argument(help: ArgumentHelp("Directory of the backup.", valueName: "dir"), completion: .directory)
         var directory: String
 
         @OptionGroup var store: StoreOptions
@@ -200,7 +212,7 @@ struct StoreCommand: AsyncParsableCommand {
         func run() async throws {
             guard case .directory(let target) = store.location else {
                 throw CommandFailure(
-                    "only a store in a directory is restored by this command; name one with --store. A database and a bucket are restored by their own tools.",
+                    "this command restores a store in a directory; name it with --store. Use the tools of the database and the bucket to restore those.",
                     status: 2)
             }
             let keys = store.keysFile.path(percentEncoded: false)
@@ -210,33 +222,33 @@ struct StoreCommand: AsyncParsableCommand {
             } catch let error as StoreError {
                 throw CommandFailure(error.description, status: 2)
             } catch let error as AttachmentError {
-                throw CommandFailure("the store was not made: \(error.description)")
+                throw CommandFailure("the store was not restored: \(error.description)")
             }
             print(
-                "Restored \(Quantity.count(report.blobs, "blob")) (\(Quantity.bytes(report.bytes))), each compared with its hash, and \(Quantity.count(report.sources, "source")) of unfinished jobs, which the next service carries out."
+                "Restored \(Quantity.count(report.blobs, "blob")) (\(Quantity.bytes(report.bytes))), checked against their hashes, and \(Quantity.count(report.sources, "source")) of unfinished jobs, which the next service processes."
             )
             Console.printError(advice(report, keys))
             for name in report.damaged { print("damaged  \(name.rawValue)") }
             for name in report.missing { print("missing  \(name.rawValue)") }
             guard report.damaged.isEmpty, report.missing.isEmpty else {
                 throw CommandFailure(
-                    "\(report.missing.count) blobs are missing in the backup and \(report.damaged.count) are damaged; delete their attachments with 'satchel rm' and prepare them again."
+                    "\(report.missing.count) blobs are missing in the backup and \(report.damaged.count) are damaged. Delete their attachments with 'satchel rm' and prepare them again."
                 )
             }
         }
 
         private func advice(_ report: RestoreReport, _ keys: String) -> String {
             let loss =
-                "leases, links and grants are void, and headers for origins and keys of jobs that wait, and all renditions that are kept encrypted, are lost"
+                "leases, links and grants stop working, and encrypted renditions and the request headers and keys of waiting jobs are lost"
             if !report.hasKeys {
                 return
-                    "A backup has no keys: put your copy of them at '\(keys)' before anything uses the store, or new ones are made and all \(loss)."
+                    "The backup has no access keys. Copy yours to '\(keys)' before the store is used. Otherwise new keys are created, all \(loss)."
             }
             if !report.missingKeys.isEmpty {
                 return
-                    "The keys in '\(keys)' are not all that this store was used with: put your copy of those there, or some \(loss)."
+                    "Some access keys of this store are missing in '\(keys)'. Copy yours there. Otherwise some \(loss)."
             }
-            return "The keys in '\(keys)' are those of this store: all access goes on."
+            return "The access keys in '\(keys)' belong to this store, so all access continues to work."
         }
     }
 }

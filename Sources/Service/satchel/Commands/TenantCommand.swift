@@ -3,12 +3,12 @@ import ArgumentParser
 struct TenantCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tenant",
-        abstract: "All that is kept of one tenant.",
+        abstract: "Export or delete everything that is stored for a tenant.",
         discussion: """
-            For example:
+            Examples:
 
-              satchel tenant export acme acme-2026   its records, and its renditions with their hashes
-              satchel tenant rm acme                 all of it goes, access first
+              satchel tenant export acme acme-2026
+              satchel tenant rm acme
             """,
         subcommands: [ExportTenant.self, RemoveTenant.self])
 }

@@ -6,29 +6,33 @@ import Platform
 struct TriggerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trigger",
-        abstract: "Say when a notification's trigger fires.",
+        abstract: "Show when a notification's trigger fires.",
         discussion: """
-            By this machine's time zone rules; a note says what is done where clocks change. Nothing is stored. \
-            For example:
+            The times follow this machine's time zone rules. A note says what happens where clocks change. Nothing is \
+            stored.
+
+            Examples:
 
               satchel trigger '{"type": "interval", "seconds": 1800}'
               satchel trigger "$(cat trigger.json)" --count 10
               satchel trigger "$(cat trigger.json)" --after 2026-03-28T00:00:00Z
 
-            where trigger.json has
+            where trigger.json contains
 
               {"type": "calendar", "time_zone": "Europe/Berlin", "repeats": true,
                "components": {"weekday": ["monday", "friday"], "hour": 8}}
             """)
 
-    @Argument(help: ArgumentHelp("The trigger, as a notification has it.", valueName: "json"))
+    @Argument(help: ArgumentHelp("The trigger as JSON, as in a notification.", valueName: "json"))
     var json: String
 
     @Option(
-        help: ArgumentHelp("Begin there, as RFC 3339 writes a time, with its offset. Default: now.", valueName: "time"))
+        help: ArgumentHelp("Start at this time, such as 2026-03-28T12:00:00+01:00. Default: now.", valueName: "time"))
     var after: Instant?
 
-    @Option(help: ArgumentHelp("At most this many, up to \(TriggerCheck.counts.upperBound).", valueName: "count"))
+    @Option(
+        help: ArgumentHelp(
+            "Maximum number of times to show, up to \(TriggerCheck.counts.upperBound).", valueName: "count"))
     var count = TriggerCheck.standardCount
 
     @OptionGroup(title: "Results") var format: FormatOptions
@@ -36,7 +40,7 @@ struct TriggerCommand: AsyncParsableCommand {
     func validate() throws {
         guard TriggerCheck.counts.contains(count) else {
             throw ValidationError(
-                "--count must be \(TriggerCheck.counts.lowerBound) to \(TriggerCheck.counts.upperBound).")
+                "--count must be between \(TriggerCheck.counts.lowerBound) and \(TriggerCheck.counts.upperBound).")
         }
     }
 
@@ -46,9 +50,9 @@ struct TriggerCommand: AsyncParsableCommand {
             check = try TriggerCheck(
                 trigger: json, after: after ?? .wallClock(), count: count, in: TimeZoneDatabase())
         } catch {
-            throw CommandFailure("the trigger can't be taken: \(error.reasons.joined(separator: " "))", status: 2)
+            throw CommandFailure("the trigger is invalid: \(error.reasons.joined(separator: " "))", status: 2)
         }
-        if check.occurrences.isEmpty { Console.printError("It fires when it is told to.") }
+        if check.occurrences.isEmpty { Console.printError("A manual trigger has no scheduled times.") }
         var writer = ListWriter(
             format.format,
             columns: [

@@ -9,29 +9,32 @@ import NIOHTTP1
 struct UploadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "upload",
-        abstract: "Send a file to an upload's URL.",
+        abstract: "Send a file to an upload URL.",
         discussion: """
-            The URL comes from POST /v1/uploads of a running service; no API key is needed. Where a connection breaks it \
-            goes on from what the service has, and so does the same command after an interruption. For example:
+            POST /v1/uploads of a running service returns the URL. The command needs no API key. After a broken \
+            connection, the upload continues where it stopped. If the command is interrupted, run it again to continue.
+
+            Examples:
 
               satchel upload IMG_0042.MOV --to https://media.example.com/u/satu_0c8Hk3…
             """)
 
-    @Argument(help: ArgumentHelp("The file.", valueName: "file"), completion: .file())
+    @Argument(help: ArgumentHelp("File to send.", valueName: "file"), completion: .file())
     var file: String
 
-    @Option(help: ArgumentHelp("The upload's URL.", valueName: "url"))
+    @Option(help: ArgumentHelp("URL of the upload.", valueName: "url"))
     var to: String
 
     @Option(
         help: ArgumentHelp(
-            "How long to go on trying without a byte of progress. Default: 2 minutes.", valueName: "time"))
+            "How long to keep trying without progress. Default: 2 minutes.", valueName: "time"))
     var patience: TimeSpan?
 
     func validate() throws {
         try patience?.validate("--patience", atMost: .seconds(86_400))
         guard to.hasPrefix("http://") || to.hasPrefix("https://") else {
-            throw ValidationError("the URL begins with http:// or https://, unlike '\(to.showingInvisible())'.")
+            throw ValidationError(
+                "--to must be a URL that starts with http:// or https://, not '\(to.showingInvisible())'.")
         }
     }
 
@@ -44,7 +47,7 @@ struct UploadCommand: AsyncParsableCommand {
         let handle = FileHandle(fileDescriptor: number)
         var facts = stat()
         guard unsafe fstat(number, &facts) != 0 || facts.st_mode & S_IFMT != S_IFDIR else {
-            throw CommandFailure("'\(Data(file.utf8).displayPath)' is a directory: send one file at a time.")
+            throw CommandFailure("'\(Data(file.utf8).displayPath)' is a directory. Send one file at a time.")
         }
         defer { try? handle.close() }
         let uploader = FileUploader(handle, to: to, patience: patience?.duration ?? .seconds(120))
@@ -53,6 +56,6 @@ struct UploadCommand: AsyncParsableCommand {
         ) { client in
             try await uploader.run(client)
         }
-        print(job.map { "Uploaded; the job is \($0)." } ?? "Uploaded.")
+        print(job.map { "Uploaded. The job is \($0)." } ?? "Uploaded.")
     }
 }

@@ -8,39 +8,43 @@ import Synchronization
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Prepare every file of one or more directories, and what comes into them, until stopped.",
+        abstract: "Prepare all files in directories, and files that appear later, until stopped.",
         discussion: """
-            Does what 'satchel batch' does, then waits for files that come or change, in directories that come, too. A \
-            file is taken when it has been left alone for --settle seconds, so that one that is being copied or \
-            downloaded isn't read half. Ctrl-C or SIGTERM ends it: what is underway is handed back, and the same command \
-            carries on.
+            Processes the same files as 'satchel batch', then waits for new and changed ones, also in new directories. A \
+            file is processed once it has been unchanged for --settle seconds, so that a file that is still being copied is \
+            not read. All directories are scanned again every --interval seconds, because the kernel does not report \
+            changes on network file systems.
+
+            Ctrl-C or SIGTERM stops the command. Run it again to continue.
+
+            Examples:
 
               satchel watch ~/Incoming --output ~/Outgoing
-              satchel watch /srv/camera --profile archive --move --format jsonl >> results.jsonl
-
-            Directories of which the kernel tells nothing, such as those of another machine, are looked at anew every \
-            --interval seconds.
+              satchel watch /srv/camera --profile archive --move --format jsonl
             """)
 
-    @OptionGroup var tree: TreeOptions
+    @OptionGroup(title: "Files") var tree: TreeOptions
 
-    @OptionGroup(title: "What is made") var profiles: ProfileOptions
-    @OptionGroup(title: "Where") var store: StoreOptions
-    @OptionGroup(title: "Codecs") var codecs: CodecOptions
+    @OptionGroup(title: "Renditions") var profiles: ProfileOptions
+    @OptionGroup(title: "Store") var store: StoreOptions
+    @OptionGroup(title: "Decoding") var codecs: CodecOptions
     @OptionGroup(title: "Results") var format: FormatOptions
 
-    @Option(help: ArgumentHelp("A file is taken when it hasn't changed for so long.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("Process a file once it has been unchanged for this many seconds.", valueName: "seconds"))
     var settle = 2.0
 
     @Option(
-        help: ArgumentHelp("Look at everything anew after so long, whatever the kernel tells.", valueName: "seconds"))
+        help: ArgumentHelp(
+            "Scan all directories again after this many seconds, in case file system events were missed.",
+            valueName: "seconds"))
     var interval = 60.0
 
     func validate() throws {
         if tree.sources.isEmpty { throw ValidationError("Name a directory to watch.") }
         if let bucket = tree.sources.compactMap(BucketLocation.init).first {
             throw ValidationError(
-                "'\(bucket)' is a bucket, which tells nobody what is new: 'satchel batch' again does.")
+                "'\(bucket)' is a bucket, which can't be watched. Run 'satchel batch' repeatedly instead.")
         }
         for (name, value) in [("--settle", settle), ("--interval", interval)]
         where !(value >= 0.1 && value <= 86_400) {
@@ -66,7 +70,7 @@ struct Watch: AsyncParsableCommand {
             files.watch = watch
             files.isWanted = { changes.take($0) }
             if !tree.quiet {
-                Console.printError("Watching \(tree.sources.joined(separator: ", ")). Ctrl-C ends it.")
+                Console.printError("Watching \(tree.sources.joined(separator: ", ")). Press Ctrl-C to stop.")
             }
             var isSaid = false
             while true {
@@ -77,12 +81,12 @@ struct Watch: AsyncParsableCommand {
                 if !watch.seesAll, !isSaid {
                     isSaid = true
                     Console.printError(
-                        "Note: the kernel watches no more directories for this user (fs.inotify.max_user_watches); the rest is looked at every \(Quantity.seconds(interval))."
+                        "Note: the limit of watched directories (fs.inotify.max_user_watches) is reached. The others are scanned every \(Quantity.seconds(interval))."
                     )
                 }
                 let next = min(changes.again ?? .seconds(fraction: interval), .seconds(fraction: interval))
                 if try await watch.wait(until: .now + next) {
-                    // Whatever comes in one go is looked at together.
+                    // Changes that come in quick succession are processed together.
                     try await Task.sleep(for: .milliseconds(100))
                 }
             }
@@ -90,7 +94,7 @@ struct Watch: AsyncParsableCommand {
             await context.close()
         } catch let error as SystemError {
             await context.close()
-            throw CommandFailure("The system \(error).")
+            throw CommandFailure("the system \(error).")
         } catch {
             await context.close()
             throw error

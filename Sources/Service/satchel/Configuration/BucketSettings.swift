@@ -1,13 +1,13 @@
 import S3
 
-/// How this node talks to the bucket that it shares with others.
+/// Settings for the bucket that nodes share.
 struct BucketSettings: Sendable {
     enum Encryption: String, CaseIterable, Sendable {
         case none, s3, kms
     }
 
     var endpoint: String?
-    /// Nil: `AWS_REGION`, else `AWS_DEFAULT_REGION`, else `us-east-1`.
+    /// `nil` for that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or `us-east-1`, in this order.
     var region: String?
     var usesPathStyle = false
     var certificateAuthorities: String?

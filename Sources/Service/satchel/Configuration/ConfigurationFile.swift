@@ -2,7 +2,7 @@ import SatchelCore
 import Foundation
 import Yams
 
-/// A YAML file of settings, flattened: what it says for each key, and on which line.
+/// A YAML file of settings, flattened to the values and the line of each key.
 struct ConfigurationFile: Sendable {
     struct Entry: Sendable {
         var line: Int
@@ -13,10 +13,10 @@ struct ConfigurationFile: Sendable {
     var entries: [String: Entry] = [:]
     var problems: [ConfigurationProblem] = []
 
-    /// Where the file is when nobody says.
+    /// The default path.
     static let standardPath = "/etc/satchel/satchel.yaml"
 
-    /// The file that is read: the named one, else that of `SATCHEL_CONFIG`, else the standard one where it is there.
+    /// The file to read: the named one, that of `SATCHEL_CONFIG`, or the standard one if it exists.
     static func path(named name: String?, _ environment: [String: String]) -> String? {
         if let name { return name }
         if let name = environment["SATCHEL_CONFIG"], !name.isEmpty { return name }
@@ -31,7 +31,7 @@ struct ConfigurationFile: Sendable {
             guard root.mapping != nil else {
                 addError(
                     root.mark?.line ?? 1, "", root.string,
-                    "the file is a mapping from keys to values; see 'satchel config keys'")
+                    "the file must be a mapping from keys to values; see 'satchel config keys'")
                 return
             }
             read(root, under: "")
@@ -40,12 +40,12 @@ struct ConfigurationFile: Sendable {
             problems.append(
                 ConfigurationProblem(
                     key: nil, origin: path + (fault.line.map { " line \($0)" } ?? ""), value: nil,
-                    remedy: "this is no YAML: \(fault.reason)"))
+                    remedy: "invalid YAML: \(fault.reason)"))
         } catch {
             problems.append(
                 ConfigurationProblem(
                     key: nil, origin: path, value: nil,
-                    remedy: "it can't be read; check that it is there and may be read"))
+                    remedy: "the file can't be read; check that it exists and that you have permission"))
         }
     }
 
@@ -65,10 +65,10 @@ struct ConfigurationFile: Sendable {
         }
     }
 
-    /// - Parameter line: That of the key: a list begins on the line after it.
+    /// - Parameter line: The line of the key, because a list starts on the next line.
     private mutating func enter(_ value: Node, of setting: Setting, line: Int) {
         if let scalar = value.scalar {
-            // An empty value is as good as none.
+            // An empty value means that the setting is not given.
             if scalar.string.isEmpty || value.null != nil { return }
             entries[setting.key] = Entry(line: line, texts: [scalar.string])
         } else if let sequence = value.sequence, setting.isList, sequence.allSatisfy({ $0.scalar != nil }) {
@@ -76,7 +76,9 @@ struct ConfigurationFile: Sendable {
         } else if let texts = value.mapping?.entries(levels: setting.levels) {
             entries[setting.key] = Entry(line: line, texts: texts)
         } else {
-            addError(line, setting.key, nil, "it takes \(setting.isList ? "" : "one value, ")\(setting.type)")
+            addError(
+                line, setting.key, nil,
+                "must be \(setting.isList ? "a \(setting.type)" : "one value (\(setting.type))")")
         }
     }
 
@@ -89,7 +91,7 @@ struct ConfigurationFile: Sendable {
 }
 
 extension Node.Mapping {
-    /// What is written `name=value`, or `name.name=value` on the second level; nil where there are more levels or fewer.
+    /// The entries as `name=value`, or `name.name=value` for two levels; `nil` if the depth does not match.
     fileprivate func entries(levels: Int) -> [String]? {
         guard levels > 0 else { return nil }
         var entries: [String] = []
@@ -107,7 +109,7 @@ extension Node.Mapping {
     }
 }
 
-/// What is wrong with one setting, where that came from, and what would do.
+/// A problem with one setting: where the value came from and what it must be.
 struct ConfigurationProblem: Error, Hashable, Sendable, CustomStringConvertible {
     var key: String?
     var origin: String

@@ -1,20 +1,20 @@
-/// How this node talks to the database that it shares with others.
+/// Settings for the database that nodes share.
 struct DatabaseSettings: Sendable {
-    /// At once, for writes; half as many more are for reads.
+    /// The number of connections for writes. Half as many more are for reads.
     var connections = 4
-    /// Whether a pooler in transaction mode is between.
+    /// Whether connections go through a pooler in transaction mode.
     var isPooled = false
     var wakeups = NodeWakeups.auto
     var deadAfter: Duration = .seconds(10)
     var garbageDelay: Duration = .seconds(60)
-    /// Where other nodes reach this one's service; `{host}` in it stands for this machine's name.
+    /// The URL at which other nodes reach this one; `{host}` stands for this machine's name.
     var advertises: String?
 }
 
-/// How nodes of a store in PostgreSQL learn that there is something to look at.
+/// How nodes of a store in PostgreSQL learn about new work.
 enum NodeWakeups: String, CaseIterable, Sendable {
-    /// By `LISTEN` and `NOTIFY` where they are found to work, and by looking often where not.
+    /// By `LISTEN` and `NOTIFY` if they work, and otherwise by polling.
     case auto
-    /// By looking often.
+    /// By polling.
     case off
 }

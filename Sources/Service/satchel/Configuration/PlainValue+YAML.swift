@@ -1,7 +1,7 @@
 import SatchelCore
 
 extension PlainValue {
-    /// As it stands on a line of YAML.
+    /// The value on one line of YAML.
     var yaml: String {
         switch self {
         case .nothing: "null"
@@ -14,13 +14,13 @@ extension PlainValue {
     }
 
     private static func quoted(_ text: String) -> String {
-        // What begins with a letter or a slash is no number.
+        // Text that starts with a letter or a slash cannot be a number.
         let isPlain =
             text.first.map { $0.isLetter || $0 == "/" } == true
             && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-".contains($0)) }
         let words = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"]
         if isPlain && !words.contains(text.lowercased()) { return text }
-        // Only in double quotes, which are JSON's, may a text have lines and escapes.
+        // Only double-quoted text, as in JSON, can have line breaks and escapes.
         let isPrintable = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         return isPrintable ? "'" + text.replacing("'", with: "''") + "'" : (try? JSON.text(text)) ?? "''"
     }

@@ -4,29 +4,41 @@ import Configuration
 import Foundation
 import S3
 
-/// What the settings come to: flags over the environment over the file over defaults.
+/// The settings in use: flags take precedence over the environment, the file and the defaults, in this order.
 struct ResolvedConfiguration: Sendable {
     var configuration = ServiceConfiguration()
-    /// Where each setting that is not the default came from.
+    /// The source of each setting that is not left at its default.
     var origins: [String: String] = [:]
-    /// Everything that is wrong.
+    /// All problems.
     var problems: [ConfigurationProblem] = []
-    /// What is probably a mistake.
+    /// Probable mistakes.
     var warnings: [String] = []
 
-    /// A value that a flag gives; `origin` is the flag.
+    /// A value given by a flag, whose name is `origin`.
     struct Flag: Sendable {
         var key: String
         var texts: [String]
         var origin: String
+
+        init(key: String, texts: [String], origin: String) {
+            self.key = key
+            self.texts = texts
+            self.origin = origin
+        }
+
+        /// Fails if the flag was not given.
+        init?(_ key: String, _ text: String?, _ origin: String) {
+            guard let text else { return nil }
+            self.init(key: key, texts: [text], origin: origin)
+        }
     }
 
-    /// Variables that are no settings.
+    /// Environment variables that are not settings.
     private static let otherVariables = ["SATCHEL_CONFIG", "SATCHEL_CODEC", "SATCHEL_TARGETS"]
 
     /// - Parameters:
     ///   - file: The file to read; nil for none.
-    ///   - sockets: What is listened on already, whatever the settings say.
+    ///   - sockets: Sockets passed by the service manager. They replace the setting `listen`.
     init(flags: [Flag], environment: [String: String], file path: String?, sockets: [PassedSocket] = []) {
         configuration.sockets = sockets
         let file = path.map { ConfigurationFile(path: $0) }
@@ -35,7 +47,8 @@ struct ResolvedConfiguration: Sendable {
         let known = Set(Setting.all.map(\.variable) + Self.otherVariables)
         for name in variables.keys.sorted() where !known.contains(name) {
             warnings.append(
-                "\(name) in the environment is no setting" + NearestName.hint(for: name, in: known.sorted()) + ".")
+                "the environment variable \(name) is not a setting" + NearestName.hint(for: name, in: known.sorted())
+                    + ".")
         }
         for flag in flags where Setting.byKey[flag.key] == nil {
             problems.append(
@@ -46,7 +59,7 @@ struct ResolvedConfiguration: Sendable {
         let flagProvider = InMemoryProvider(
             name: "flags",
             values: Dictionary(grouping: flags, by: \.key).reduce(into: [:]) { values, flags in
-                // Lists grow with every flag; of the rest the last one counts.
+                // Repeated flags extend a list. For other settings, the last one counts.
                 values[Self.key(flags.key)] = Self.value(flags.key, flags.value.flatMap(\.texts))
             })
         let fileProvider = InMemoryProvider(
@@ -107,25 +120,26 @@ struct ResolvedConfiguration: Sendable {
                 ConfigurationProblem(key: key, origin: origins[key] ?? "default", value: value, remedy: remedy))
         }
         switch (configuration.tlsCertificate, configuration.tlsKey) {
-        case (nil, _?): addError("tls.certificate", nil, "tls.key is set, so it is needed too")
-        case (_?, nil): addError("tls.key", nil, "tls.certificate is set, so it is needed too")
+        case (nil, _?): addError("tls.certificate", nil, "must be set, because tls.key is")
+        case (_?, nil): addError("tls.key", nil, "must be set, because tls.certificate is")
         default: break
         }
         if configuration.scan.url != nil, let socket = configuration.scan.socket {
-            addError("scan.socket", socket, "scan.url is set; name one scanner")
+            addError("scan.socket", socket, "must not be set together with scan.url")
         }
         switch (StoreLocation(configuration.store), configuration.blobs) {
         case (.database, nil):
-            addError("blobs", nil, "a store in PostgreSQL keeps its bytes in a bucket: name it, s3://bucket/prefix")
+            addError(
+                "blobs", nil, "must be s3://bucket/prefix, because a store in PostgreSQL keeps its bytes in a bucket")
         case (.directory, let blobs?), (.memory, let blobs?):
             addError(
-                "blobs", blobs, "only a store in PostgreSQL keeps its bytes in a bucket; leave it out, or set store")
+                "blobs", blobs, "must not be set unless the store is in PostgreSQL")
         default: break
         }
         if case .memory = StoreLocation(configuration.store), configuration.settings.role != .all {
             addError(
                 "role", configuration.settings.role.rawValue,
-                "no other node shares a store in memory; leave it 'all', or name another store")
+                "must be 'all', because other nodes can't share a store in memory")
         }
         if let blobs = configuration.blobs {
             do throws(S3Error) {
@@ -140,27 +154,28 @@ struct ResolvedConfiguration: Sendable {
             ("profiles", configuration.profiles),
         ] {
             if let path, !FileManager.default.isReadableFile(atPath: path) {
-                addError(key, path, "name a file that is there and may be read")
+                addError(key, path, "must be an existing file that you have permission to read")
             }
         }
         if configuration.publicURL == nil, !configuration.isLocal || configuration.firstAddress == nil {
             addError(
                 "public_url", nil,
-                "the service is to listen on \(configuration.places), so say where clients reach it, here or with --public-url: https://media.example.com"
+                "must be set (or --public-url), because the service listens on \(configuration.places); for example https://media.example.com"
             )
         }
         if !configuration.isLocal, !configuration.settings.keysRequired {
-            addError("api_keys.required", "false", "only a service on loopback may do without keys; leave it true")
+            addError(
+                "api_keys.required", "false", "must be true unless the service listens on the loopback interface only")
         }
         if let origin = origins["listen"], !configuration.sockets.isEmpty {
             warnings.append(
-                "'listen' (\(origin)) is passed over: the service is given \(configuration.places) to listen on.")
+                "'listen' (\(origin)) is ignored, because the service manager passes \(configuration.places).")
         }
         do {
             let profiles = try ProfileFileOptions.all(in: configuration.profiles)
             let names = Set(profiles.map(\.name))
             warnings += Profile.builtIn.filter { !profiles.contains($0) }.map {
-                "the profile '\($0.name)' is that of \(configuration.profiles ?? ""), which replaces the built-in one."
+                "the profile '\($0.name)' in \(configuration.profiles ?? "") replaces the built-in one."
             }
             for (category, profile) in configuration.settings.categories.sorted(by: { $0.key < $1.key })
             where !names.contains(profile) {
@@ -169,7 +184,7 @@ struct ResolvedConfiguration: Sendable {
                     "there is no profile '\(profile)'" + NearestName.hint(for: profile, in: names.sorted()))
             }
         } catch {
-            // A file that isn't there was complained about.
+            // A missing file was reported above.
             if let path = configuration.profiles, FileManager.default.isReadableFile(atPath: path) {
                 addError("profiles", path, (error as? CommandFailure)?.sentence ?? "\(error)")
             }

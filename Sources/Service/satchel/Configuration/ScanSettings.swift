@@ -1,7 +1,7 @@
 import Ingest
 import Jobs
 
-/// Who scans sources before they are delivered, and what becomes of one that isn't scanned.
+/// Settings for scanning sources before delivery.
 struct ScanSettings: Sendable {
     var url: String?
     /// A path, or `host:port`.
@@ -9,7 +9,7 @@ struct ScanSettings: Sendable {
     var timeout: Duration = .seconds(10)
     var failure = ScanFailureMode.closed
 
-    /// Nil where nobody does.
+    /// `nil` if sources are not scanned.
     var scanning: Scanning? {
         get throws {
             if let url {

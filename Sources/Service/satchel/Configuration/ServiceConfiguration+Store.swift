@@ -3,14 +3,17 @@ import Foundation
 import S3
 import Stores
 
-/// Opens the store of the options, with one sentence when it can't be.
+/// Opens the store that the options name.
 ///
-/// - Parameter create: Whether one in a directory is made where there is none.
+/// - Parameter create: Whether to create a missing store in a directory.
+/// - Throws: ``CommandFailure`` if the store can't be opened.
 func openStore(
     _ options: StoreOptions, create: Bool = false, exclusively: Bool = false
 ) async throws -> Store {
     if options.location == .memory, !create {
-        throw CommandFailure("a store in memory goes with its process: this command would find nothing.", status: 2)
+        throw CommandFailure(
+            "a store in memory is discarded when its process exits, so this command would find nothing in it.",
+            status: 2)
     }
     var configuration = StoreOptions.configured
     if let store = options.store { configuration.store = store }
@@ -18,11 +21,12 @@ func openStore(
 }
 
 extension ServiceConfiguration {
-    /// Opens the store that the settings name, with one sentence when it can't be.
+    /// Opens the store that the settings name.
     ///
-    /// A database has its schema already: ``migrateStore()`` makes it.
+    /// A database must have its schema, which ``migrateStore()`` creates.
     ///
-    /// - Parameter serves: Whether other nodes may ask this one for what it does.
+    /// - Parameter serves: Whether other nodes may send requests to this one.
+    /// - Throws: ``CommandFailure`` if the store can't be opened.
     func openStore(create: Bool = true, exclusively: Bool = false, serves: Bool = false) async throws -> Store {
         do {
             switch StoreLocation(store) {
@@ -43,7 +47,7 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Brings the records to this version's schema, and makes it where there is none.
+    /// Updates the records to this version's schema, and creates the schema of a new store.
     ///
     /// - Returns: The schema's version.
     func migrateStore() async throws -> String {
@@ -67,11 +71,11 @@ extension ServiceConfiguration {
         return node
     }
 
-    /// The bucket, looked at once: what is wrong with it is to be said now.
+    /// Opens the bucket and lists it once, so that problems are reported now.
     func openBucket() async throws -> ByteStores {
         guard let blobs else {
             throw CommandFailure(
-                "a store in PostgreSQL keeps its bytes in a bucket, and none is named. Set SATCHEL_BLOBS, or 'blobs' in the configuration file, to s3://bucket/prefix.",
+                "a store in PostgreSQL needs a bucket. Set SATCHEL_BLOBS, or 'blobs' in the settings file, to s3://bucket/prefix.",
                 status: 2)
         }
         do throws(S3Error) {

@@ -2,8 +2,8 @@ import API
 import SatchelCore
 
 extension Setting {
-    /// A setting that maps tenants to quotas, each written `tenant.quota=value` where there are no mappings. A quota is
-    /// read as the setting for all tenants is.
+    /// A setting that maps tenants to quotas, written `tenant.quota=value` in the environment and in flags. Quotas are read
+    /// like the settings for all tenants.
     init(_ key: String, quotas path: any Path<[TenantID: TenantQuotas.Exceptions]>, _ summary: String) {
         self.init(key, "mapping of mappings", summary, isList: true, levels: 2) {
             texts, configuration throws(SettingError) in
@@ -27,17 +27,17 @@ extension Setting {
     }
 }
 
-/// One quota of one tenant, as it is written on a line.
+/// One quota of one tenant, read from `tenant.quota=value`.
 private struct QuotaException {
     var tenant: TenantID
     var quota: Quota
-    /// Nil for none.
+    /// `nil` for no limit.
     var bound: Int64?
 
     init(_ text: String) throws(SettingError) {
-        // A tenant's name may have both signs in it; no quota's, and no value has the second.
+        // A tenant's name may contain '.' and '=', but the quota and its value contain no '=', and the quota no '.'.
         guard let equals = text.lastIndex(of: "="), let dot = text[..<equals].lastIndex(of: "."), dot > text.startIndex
-        else { throw SettingError("write each entry as tenant.quota=value: acme.stored_bytes=50G", about: text) }
+        else { throw SettingError("entries must be tenant.quota=value, such as acme.stored_bytes=50G", about: text) }
         let name = String(text[text.index(after: dot)..<equals])
         let value = String(text[text.index(after: equals)...])
         guard let quota = Quota(rawValue: name), let setting = Setting.byKey["quotas.\(name)"] else {

@@ -2,21 +2,21 @@ import API
 import SatchelCore
 import Foundation
 
-/// One setting: its key, what it is, and how it is read and shown. From ``all`` come the reading, `satchel config keys`
-/// and the example file.
+/// One setting: its key, its description, and how it is read and shown. ``all`` is the source of the settings reader,
+/// `satchel config keys` and the example file.
 struct Setting: Sendable {
     typealias Path<Value> = WritableKeyPath<ServiceConfiguration, Value> & Sendable
 
     let key: String
-    /// What kind of value it takes, for people.
+    /// The type of its value, for messages.
     let type: String
-    /// What it does.
+    /// What the setting does, starting with a noun.
     let summary: String
     /// Whether it takes several values.
     let isList: Bool
-    /// How deep a mapping is; 0 for what is none.
+    /// The depth of a mapping; 0 if the setting is not a mapping.
     let levels: Int
-    /// What stands for the default where no value can.
+    /// A description of the default, if it is not a value.
     let defaultText: String?
     let set: @Sendable ([String], inout ServiceConfiguration) throws(SettingError) -> Void
     let shown: @Sendable (ServiceConfiguration) -> PlainValue
@@ -46,7 +46,7 @@ struct Setting: Sendable {
         }
     }
 
-    /// A setting with one value or none.
+    /// A setting with an optional value.
     init<Value>(
         _ key: String, _ path: any Path<Value?>, _ kind: SettingKind<Value>, default text: String = "none",
         _ summary: String
@@ -69,14 +69,14 @@ struct Setting: Sendable {
         }
     }
 
-    /// A setting that maps names to values, each written `name=value` where there are no mappings.
+    /// A setting that maps names to values, written `name=value` in the environment and in flags.
     init(_ key: String, map path: any Path<[String: String]>, _ summary: String) {
         self.init(key, "mapping", summary, isList: true, levels: 1) { texts, configuration throws(SettingError) in
             var values: [String: String] = [:]
             for text in texts {
                 let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }
                 guard parts.count == 2 else {
-                    throw SettingError("write each entry as name=value", about: text)
+                    throw SettingError("entries must be name=value", about: text)
                 }
                 values[parts[0]] = parts[1]
             }
@@ -86,17 +86,17 @@ struct Setting: Sendable {
         }
     }
 
-    /// As the environment names it.
+    /// The name of its environment variable.
     var variable: String { "SATCHEL_" + key.uppercased().replacing(".", with: "_") }
 
-    /// The default, as it would be written.
+    /// The default, as it is written in a settings file.
     var defaultValue: String { defaultText ?? shown(ServiceConfiguration()).text }
 }
 
-/// What is wrong with a value and what would do.
+/// An invalid value and what it must be.
 struct SettingError: Error {
     var remedy: String
-    /// The entry of a list; nil for the whole value.
+    /// The invalid entry of a list; `nil` for the whole value.
     var entry: String?
 
     init(_ remedy: String, about entry: String? = nil) {
@@ -118,7 +118,7 @@ extension SettingKind where Value: FixedWidthInteger {
             guard let count = ByteCount(argument: text), let value = Value(exactly: count.bytes), value >= minimum
             else {
                 throw SettingError(
-                    "write bytes as a whole number from \(minimum), or with a unit: 512K, 50M, 4G")
+                    "must be at least \(minimum) bytes, as a whole number or with a unit (512K, 50M, 4G)")
             }
             return value
         } show: {
@@ -129,7 +129,7 @@ extension SettingKind where Value: FixedWidthInteger {
     static func count(_ range: ClosedRange<Value>) -> Self {
         SettingKind(name: "count") { text throws(SettingError) in
             guard let value = Value(text), range.contains(value) else {
-                throw SettingError("write a whole number from \(range.lowerBound) to \(range.upperBound)")
+                throw SettingError("must be a whole number from \(range.lowerBound) to \(range.upperBound)")
             }
             return value
         } show: {
@@ -138,7 +138,7 @@ extension SettingKind where Value: FixedWidthInteger {
     }
 }
 
-/// Seconds of a text such as `0.5`, `25`, `10m`, `24h` or `7d`; nil for anything else.
+/// Reads seconds from text such as `0.5`, `25`, `10m`, `24h` or `7d`; `nil` for anything else.
 private func seconds(of text: String) -> Double? {
     let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
     let unit = text.last.flatMap { units[$0] }
@@ -149,7 +149,7 @@ private func seconds(of text: String) -> Double? {
 private func read(_ text: String, within range: ClosedRange<Double>) throws(SettingError) -> Double {
     guard let value = seconds(of: text), range.contains(value) else {
         throw SettingError(
-            "write seconds from \(PlainValue.number(range.lowerBound).text) to \(PlainValue.number(range.upperBound).text), or with a unit: 30s, 10m, 24h, 7d"
+            "must be between \(PlainValue.number(range.lowerBound).text) and \(PlainValue.number(range.upperBound).text) seconds, as a number or with a unit (30s, 10m, 24h, 7d)"
         )
     }
     return value
@@ -181,7 +181,7 @@ extension SettingKind<Bool> {
             switch text.lowercased() {
             case "true", "yes", "on", "1": return true
             case "false", "no", "off", "0": return false
-            default: throw SettingError("write true or false")
+            default: throw SettingError("must be true or false")
             }
         } show: {
             .flag($0)
@@ -194,7 +194,7 @@ extension SettingKind where Value: RawRepresentable<String> & CaseIterable {
         let names = Value.allCases.map(\.rawValue)
         return SettingKind(name: names.joined(separator: ", ")) { text throws(SettingError) in
             guard let value = Value(rawValue: text.lowercased()) else {
-                throw SettingError("write one of \(names.joined(separator: ", "))")
+                throw SettingError("must be one of \(names.joined(separator: ", "))")
             }
             return value
         } show: {
@@ -208,7 +208,7 @@ extension SettingKind<ListenAddress> {
         SettingKind(name: "address:port") { text throws(SettingError) in
             guard let address = ListenAddress(text) else {
                 throw SettingError(
-                    "write an address and a port: 127.0.0.1:8080, [::1]:8080, or :8080 for every interface")
+                    "must be an address and a port, such as 127.0.0.1:8080, [::1]:8080, or :8080 for all interfaces")
             }
             return address
         } show: {
@@ -218,9 +218,9 @@ extension SettingKind<ListenAddress> {
 }
 
 extension SettingKind<String> {
-    static var path: Self { text(named: "path") { $0.isEmpty ? "name a file or directory" : nil } }
+    static var path: Self { text(named: "path") { $0.isEmpty ? "must be a path" : nil } }
 
-    /// An absolute http(s) URL without credentials, query or fragment; a slash at its end is dropped.
+    /// An absolute http(s) URL without credentials, query or fragment. A trailing slash is removed.
     static var publicURL: Self {
         SettingKind(name: "URL") { text throws(SettingError) in
             var text = text
@@ -230,7 +230,7 @@ extension SettingKind<String> {
                 parts.password == nil, parts.query == nil, parts.fragment == nil
             else {
                 throw SettingError(
-                    "write where clients reach the service, without credentials or query: https://media.example.com")
+                    "must be an http or https URL without credentials or query, such as https://media.example.com")
             }
             return text
         } show: {
@@ -238,19 +238,19 @@ extension SettingKind<String> {
         }
     }
 
-    /// Where a web page comes from, as its browser says it; `*` for any.
+    /// The origin of a web page, as browsers send it; `*` for any.
     static var pageOrigin: Self {
         text(named: "origin") { text in
             guard text != "*" else { return nil }
             let parts = URLComponents(string: text)
             guard let scheme = parts?.scheme, ["http", "https"].contains(scheme), parts?.host?.isEmpty == false,
                 parts?.path.isEmpty == true, parts?.query == nil, text == text.lowercased()
-            else { return "write scheme, host and port as a browser does, or *: https://app.example.com" }
+            else { return "must be an origin as browsers send it, such as https://app.example.com, or *" }
             return nil
         }
     }
 
-    /// A text for which `problem` has none.
+    /// A text. `problem` returns what it must be, if it is invalid.
     static func text(named name: String, _ problem: @escaping @Sendable (String) -> String?) -> Self {
         SettingKind(name: name) { text throws(SettingError) in
             if let remedy = problem(text) { throw SettingError(remedy, about: text) }

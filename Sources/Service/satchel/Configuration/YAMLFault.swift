@@ -1,8 +1,8 @@
 import Yams
 
-/// What keeps a text from being YAML, for whoever wrote it.
+/// A syntax error in YAML.
 struct YAMLFault {
-    /// Nil where the text as a whole is meant.
+    /// `nil` if the error is not on one line.
     var line: Int?
     var reason: String
 
@@ -14,9 +14,9 @@ struct YAMLFault {
             reason = problem
         case .duplicatedKeysInMapping(let keys, let context):
             line = context.mark.line
-            reason = "there is more than one \(keys.sorted().map { "'\($0)'" }.joined(separator: ", "))"
+            reason = keys.sorted().map { "'\($0)' appears twice" }.joined(separator: ", ")
         case .reader(let problem, _, _, _): reason = problem
-        default: reason = "it is no text in UTF-8"
+        default: reason = "the text is not UTF-8"
         }
     }
 }

@@ -2,26 +2,26 @@ import ArgumentParser
 import SatchelCore
 import Stores
 
-/// What a lease, link or grant covers.
+/// Options for the scope and lifetime of a lease, link or grant.
 struct AccessOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The renditions that it covers; several with commas, or repeated. Default: all.", valueName: "name"))
+            "Renditions that it gives access to (comma-separated or repeated). Default: all.", valueName: "name"))
     var rendition: [Several<RenditionRole>] = []
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("How long it lasts, such as 300, 10m, 24h or 7d.", valueName: "time"))
+        help: ArgumentHelp("Lifetime, such as 300s, 10m, 24h or 7d.", valueName: "time"))
     var time: TimeSpan?
 
     func validate() throws {
         try time?.validate("--for", atMost: AccessLimits.longest)
     }
 
-    /// Says where access ends before it was asked to, with the grant that it comes from.
+    /// Warns if access ends earlier than requested, because its grant does.
     func warn(of expiry: Instant, at now: Instant) {
         guard let time, expiry < now + time.duration - .seconds(60), expiry < now + time.duration * 0.99 else { return }
-        Console.printError("Warning: it ends with the grant that it comes from, before the \(time.text) of --for.")
+        Console.printError("Warning: access ends when its grant expires, before the \(time.text) of --for.")
     }
 
     var renditions: [RenditionRole]? { rendition.isEmpty ? nil : rendition.all() }
@@ -30,12 +30,12 @@ struct AccessOptions: ParsableArguments {
 /// A duration with an optional unit: `300`, `10m`, `24h`, `7d`.
 struct TimeSpan: ExpressibleByArgument {
     var duration: Duration
-    /// As it was given.
+    /// The duration as written on the command line.
     var text: String
 
-    init(duration: Duration) {
-        self.duration = duration
-        text = Quantity.seconds(duration.inSeconds)
+    init(hours: Int) {
+        duration = .seconds(hours * 3600)
+        text = "\(hours)h"
     }
 
     init?(argument: String) {
@@ -47,7 +47,7 @@ struct TimeSpan: ExpressibleByArgument {
         text = argument
     }
 
-    /// - Parameter longest: Ten years, where nothing else bounds it.
+    /// - Parameter longest: The maximum; ten years unless there is a stricter one.
     func validate(_ flag: String, atMost longest: Duration = .seconds(3650 * 86_400)) throws {
         guard duration > longest else { return }
         throw ValidationError(

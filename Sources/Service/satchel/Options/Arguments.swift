@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import SatchelCore
 
-// Values of the package that options take by name.
+// Types from other modules that options accept by name.
 
 extension AccessRole: ExpressibleByArgument {}
 extension AuditEntry.Action: ExpressibleByArgument {}
@@ -18,7 +18,7 @@ extension NotificationRemoval: ExpressibleByArgument {}
 extension CategoryExport: ExpressibleByArgument {}
 
 extension Instant: ExpressibleByArgument {
-    /// A time with an offset.
+    /// Reads an RFC 3339 time with an offset.
     public init?(argument: String) {
         guard let instant = WrittenTime(argument)?.instant else { return nil }
         self = instant
@@ -26,7 +26,7 @@ extension Instant: ExpressibleByArgument {
 }
 
 extension WrittenTime: ExpressibleByArgument {
-    /// A time with an offset, as it was given.
+    /// Reads an RFC 3339 time with an offset and keeps its spelling.
     public init?(argument: String) {
         self.init(argument)
         guard instant != nil else { return nil }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import SatchelCore
 
-/// Files that come with a notification.
+/// Options for files attached to a notification.
 struct AttachOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file that comes with the payload, under an identifier; several with commas, or repeated.",
+            "File to attach under an identifier (comma-separated or repeated).",
             valueName: "id=file"),
         completion: .file())
     var attach: [Several<String>] = []
@@ -14,25 +14,25 @@ struct AttachOptions: ParsableArguments {
 
     func validate() throws {
         for text in attach.all() where AttachedFile(text) == nil {
-            throw ValidationError("--attach '\(text)' is no identifier with a file: photo=x.jpg.")
+            throw ValidationError("--attach must be an identifier and a file, such as photo=x.jpg, not '\(text)'.")
         }
         let identifiers = files.map(\.identifier)
         if Set(identifiers).count != identifiers.count {
-            throw ValidationError("Two --attach have the same identifier.")
+            throw ValidationError("--attach identifiers must differ.")
         }
         if identifiers.count > JobSubmission.maximumAttachments {
             throw ValidationError(
-                "A notification takes at most \(JobSubmission.maximumAttachments) --attach, not \(identifiers.count).")
+                "A notification takes at most \(JobSubmission.maximumAttachments) files, not \(identifiers.count).")
         }
     }
 }
 
-/// A file under the identifier of an attachment.
+/// A file and the identifier of its attachment.
 struct AttachedFile: Sendable {
     var identifier: String
     var path: String
 
-    /// Reads `photo=x.jpg`; nil for what isn't written so.
+    /// Reads `photo=x.jpg`; `nil` for anything else.
     init?(_ text: String) {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else { return nil }
         identifier = String(text[..<equals])
@@ -40,9 +40,9 @@ struct AttachedFile: Sendable {
         guard !path.isEmpty, identifier.utf8.count <= 128 else { return nil }
     }
 
-    /// What is to be prepared.
+    /// The attachment to prepare.
     ///
-    /// - Throws: ``CommandFailure``, one sentence, where it can't be read.
+    /// - Throws: ``CommandFailure`` if the file can't be read.
     var submission: AttachmentSubmission {
         get throws { try .file(path, identifier: identifier) }
     }

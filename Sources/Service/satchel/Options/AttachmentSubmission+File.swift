@@ -3,9 +3,9 @@ import Foundation
 import Ingest
 
 extension AttachmentSubmission {
-    /// A file that somebody named, as it is now.
+    /// Submits a file named on the command line, in its current state.
     ///
-    /// - Throws: One sentence, where it can't be read.
+    /// - Throws: ``CommandFailure`` if the file can't be read.
     static func file(
         _ source: String, identifier: String, typeHint: String? = nil, request: RenditionRequest = RenditionRequest(),
         options: DisplayOptions = DisplayOptions()
@@ -13,12 +13,12 @@ extension AttachmentSubmission {
         do {
             let isDirectory = try? URL(filePath: source).resourceValues(forKeys: [.isDirectoryKey]).isDirectory
             if isDirectory == true {
-                throw CommandFailure("'\(source)' is a directory; 'satchel batch' takes directories.", status: 2)
+                throw CommandFailure("'\(source)' is a directory. Use 'satchel batch' for directories.", status: 2)
             }
             var walk = try DirectoryWalk(Data(source.utf8))
             guard case .file(let path, let state)? = walk.next() else {
                 throw CommandFailure(
-                    "'\(source)' is no regular file: links, devices and pipes are never opened.", status: 2)
+                    "'\(source)' is not a regular file. Links, devices and pipes are never opened.", status: 2)
             }
             let name = URL(filePath: source).lastPathComponent
             let declared = typeHint ?? MediaType(declared: URL(filePath: name).pathExtension)?.rawValue

@@ -3,67 +3,99 @@ import SatchelCore
 import CodecPool
 import Foundation
 
-/// How sources are decoded.
-struct CodecOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Codec processes at work at once. Default: one more than cores.", valueName: "count"))
-    var codecs: Int?
-
+/// Options for the sandbox of codec processes.
+struct SandboxOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Memory for all codec processes together, such as 4G. Default: half of what this machine or container has.",
-            valueName: "size"))
-    var memory: ByteCount?
-
-    @Option(
-        help: ArgumentHelp(
-            "What the confinement must hold: 'standard', or 'full' with the kernel's extras too (see 'satchel doctor').",
+            "Sandbox layers that must be active: the required ones (standard), or also the optional ones (full). 'satchel doctor' lists them.",
             valueName: "level"))
     var requireSandbox = SandboxLevel.standard
 
-    @Flag(help: "Work even where a required layer of the confinement is missing. For trusted sources only.")
+    @Flag(help: "Decode even if a required sandbox layer is missing. For trusted sources only.")
     var allowUnsandboxed = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Sources that share a codec process. More than 1 only for files that one person made themselves.",
-            valueName: "count"))
-    var sourcesPerProcess = 1
-
-    @Flag(help: "Leave the decoding of JPEGs to libjpeg-turbo alone: the same pictures, in more time.")
+    @Flag(help: "Decode JPEGs with libjpeg-turbo only. The results are the same, but take longer.")
     var plainHuffman = false
 
     func validate() throws {
-        if let codecs, !(1...256).contains(codecs) {
-            throw ValidationError("--codecs must be between 1 and 256, not \(codecs).")
-        }
-        if let memory, memory.bytes < 256 << 20 {
-            throw ValidationError("--memory must be at least 256M: a picture of a phone needs that much.")
-        }
-        if !(1...1000).contains(sourcesPerProcess) {
-            throw ValidationError("--sources-per-process must be between 1 and 1000, not \(sourcesPerProcess).")
-        }
         if allowUnsandboxed && requireSandbox == .full {
-            throw ValidationError("--allow-unsandboxed and --require-sandbox full exclude each other.")
+            throw ValidationError("--allow-unsandboxed and --require-sandbox full cannot be combined.")
         }
     }
 
-    /// For a command, which may be over before a second zygote would be of use.
+    /// The configuration for a command, which may end before a second zygote would be useful.
     var poolConfiguration: CodecPoolConfiguration {
         get throws {
             let executables = try CodecExecutables.located()
             var configuration = CodecPoolConfiguration(
                 executable: executables.codec, stills: executables.stills, sourcesBeforeReserve: 100)
-            if let codecs { configuration.codecs = codecs }
-            if let memory { configuration.memory = memory.bytes }
-            configuration.sourcesPerProcess = sourcesPerProcess
             configuration.fastHuffman = !plainHuffman
             if allowUnsandboxed { configuration.sandbox = .allowUnsandboxed }
             if requireSandbox == .full { configuration.sandbox = .full }
             return configuration
         }
     }
+}
 
-    /// How many jobs are worth having underway: while codecs work on some, others are opened and made durable.
+/// Options for decoding sources one after the other.
+struct DecoderOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Memory for all codec processes together, such as 4G. Default: half of the machine's or the container's memory.",
+            valueName: "size"))
+    var memory: ByteCount?
+
+    @OptionGroup var sandbox: SandboxOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Number of sources that share a codec process. Use more than 1 only for files that you made yourself.",
+            valueName: "count"))
+    var sourcesPerProcess = 1
+
+    func validate() throws {
+        if let memory, memory.bytes < 256 << 20 {
+            throw ValidationError("--memory must be at least 256M, which a phone's photo needs.")
+        }
+        if !(1...1000).contains(sourcesPerProcess) {
+            throw ValidationError("--sources-per-process must be between 1 and 1000, not \(sourcesPerProcess).")
+        }
+    }
+
+    var poolConfiguration: CodecPoolConfiguration {
+        get throws {
+            var configuration = try sandbox.poolConfiguration
+            if let memory { configuration.memory = memory.bytes }
+            configuration.sourcesPerProcess = sourcesPerProcess
+            return configuration
+        }
+    }
+}
+
+/// Options for decoding several sources at once.
+struct CodecOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Number of codec processes at work at once. Default: the number of cores plus one.", valueName: "count"))
+    var codecs: Int?
+
+    @OptionGroup var decoders: DecoderOptions
+
+    func validate() throws {
+        if let codecs, !(1...256).contains(codecs) {
+            throw ValidationError("--codecs must be between 1 and 256, not \(codecs).")
+        }
+    }
+
+    var poolConfiguration: CodecPoolConfiguration {
+        get throws {
+            var configuration = try decoders.poolConfiguration
+            if let codecs { configuration.codecs = codecs }
+            return configuration
+        }
+    }
+
+    /// The number of jobs to run at once. While codecs work on some, others are opened and made durable.
     var jobsAtOnce: Int {
         get throws { try poolConfiguration.codecs * 3 + 2 }
     }
@@ -73,7 +105,7 @@ enum SandboxLevel: String, ExpressibleByArgument, CaseIterable {
     case standard, full
 }
 
-/// Bytes, with an optional binary unit: `512M`, `4G`.
+/// A number of bytes with an optional binary unit: `512M`, `4G`.
 struct ByteCount: ExpressibleByArgument {
     var bytes: Int64
 
@@ -88,8 +120,10 @@ struct ByteCount: ExpressibleByArgument {
     }
 }
 
-/// Where `satchel-codec` and `satchel-stills` are: beside `satchel`, else in `../libexec`, else where `SATCHEL_CODEC` says, which
-/// is a directory, or one program that takes every source.
+/// The paths of `satchel-codec` and `satchel-stills`.
+///
+/// `SATCHEL_CODEC` names their directory, or one program for all sources. Without it, they are in the directory of
+/// `satchel` or in `../libexec`.
 struct CodecExecutables {
     var codec: URL
     var stills: URL
@@ -106,8 +140,8 @@ struct CodecExecutables {
         }
         throw CommandFailure(
             """
-            satchel-codec was found neither beside satchel nor in ../libexec; install it with satchel-stills there, or name \
-            the directory of both in SATCHEL_CODEC.
+            satchel-codec is neither in the directory of satchel nor in ../libexec. Install it there with satchel-stills, \
+            or set SATCHEL_CODEC to the directory of both.
             """)
     }
 
@@ -116,7 +150,7 @@ struct CodecExecutables {
         self.stills = stills
     }
 
-    /// Nil where `directory` has no codec. The codec for everything takes stills as well, at more cost, where theirs is missing.
+    /// Fails if `directory` has no codec. Without `satchel-stills`, `satchel-codec` also decodes stills, at a higher cost.
     private init?(in directory: URL) {
         let found = ["satchel-codec", "satchel-stills"].map { directory.appending(path: $0) }.filter {
             FileManager.default.isExecutableFile(atPath: $0.path(percentEncoded: false))

@@ -3,8 +3,8 @@ import SatchelCore
 import Foundation
 import Stores
 
-// What a shell offers for a value. Every argument that takes a file, a directory or a name says so: where one says
-// nothing, shells offer nothing, not even files.
+// Completions that shells offer for values. Each argument for a file, a directory or a name declares one; otherwise
+// shells offer nothing, not even files.
 
 extension CompletionKind {
     static let json = CompletionKind.file(extensions: ["json"])
@@ -26,7 +26,7 @@ extension CompletionKind {
 
     private static func attachments(in state: WorkState?) -> CompletionKind {
         identifiers { records, tenant, prefix in
-            // They are listed downwards: what begins so comes first after what would end so.
+            // IDs are listed in descending order, so those with the prefix follow the prefix and a tilde.
             try await records.attachments(
                 of: tenant, where: RecordFilter(state: state), after: prefix.isEmpty ? nil : prefix + "~",
                 limit: offered
@@ -42,7 +42,7 @@ extension CompletionKind {
         return attachments.elements.map(\.id.rawValue) + jobs.elements.map(\.id.rawValue)
     }
 
-    /// The ids of the newest leases, links and grants that live.
+    /// The ids of the newest active leases, links and grants.
     static let access = identifiers { records, tenant, prefix in
         try await records.liveAccess(of: tenant, startingWith: prefix, limit: offered)
     }
@@ -57,10 +57,10 @@ extension CompletionKind {
         try await records.categories(of: tenant).map(\.id)
     }
 
-    /// More than anybody looks through.
+    /// The maximum number of completions.
     private static let offered = 100
 
-    /// What is in the store that the command line names; nothing where there is none.
+    /// Finds ids in the store that the command line names; none if there is no store.
     private static func identifiers(
         _ find: @escaping @Sendable (any RecordStore, TenantID, _ prefix: String) async throws -> [String]
     ) -> CompletionKind {
@@ -76,7 +76,7 @@ extension CompletionKind {
     }
 }
 
-/// The values of options in a command line that is still being typed.
+/// The values of options in an unfinished command line.
 private struct TypedOptions {
     private let words: [String]
 
@@ -92,7 +92,7 @@ private struct TypedOptions {
         return nil
     }
 
-    /// Shells hand words over as they were typed.
+    /// Removes quotes and escapes, because shells pass words as typed.
     private static func unquoted(_ word: String) -> String? {
         let text = word.replacing("\\ ", with: " ").filter { $0 != "'" && $0 != "\"" }
         guard text.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {

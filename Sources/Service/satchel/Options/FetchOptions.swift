@@ -1,12 +1,12 @@
 import ArgumentParser
 import Ingest
 
-/// How URLs are fetched.
+/// Options for fetching URLs.
 struct FetchOptions: ParsableArguments {
     @Option(
         name: .customLong("fetch-allow"),
         help: ArgumentHelp(
-            "An exception to the fetch guard: a host, an address or a CIDR, with an optional port; several with commas, or repeated.",
+            "Private host, address or CIDR that may be fetched from, with an optional port (comma-separated or repeated).",
             valueName: "host"))
     var allow: [Several<String>] = []
 

@@ -5,6 +5,6 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
 }
 
 struct FormatOptions: ParsableArguments {
-    @Option(help: "How results are written to standard output.")
+    @Option(help: "Output format.")
     var format = OutputFormat.table
 }

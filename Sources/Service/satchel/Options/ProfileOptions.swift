@@ -2,22 +2,22 @@ import ArgumentParser
 import SatchelCore
 import Foundation
 
-/// Which profiles there are.
+/// The option for a file of additional profiles.
 struct ProfileFileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A YAML file of profiles that add to the built-in ones. Default: $SATCHEL_PROFILES.", valueName: "file"),
+            "YAML file of profiles to add to the built-in ones. Default: $SATCHEL_PROFILES.", valueName: "file"),
         completion: .yaml)
     var profiles: String?
 
-    /// The built-in profiles and those of the file, which win by name.
+    /// The built-in profiles and those of the file. A profile of the file replaces a built-in one with its name.
     func all() throws -> [Profile] {
         try Self.all(in: profiles ?? Self.standardFile)
     }
 
     static var standardFile: String? { ProcessInfo.processInfo.environment["SATCHEL_PROFILES"] }
 
-    /// The built-in profiles and those of a file, where one is named.
+    /// The built-in profiles and those of a file, if one is given.
     static func all(in path: String?) throws -> [Profile] {
         guard let path, !path.isEmpty else { return Profile.builtIn }
         do {
@@ -34,14 +34,14 @@ struct ProfileFileOptions: ParsableArguments {
         guard let profile = all.first(where: { $0.name == name }) else {
             let names = all.map(\.name)
             throw CommandFailure(
-                "there is no profile '\(name)'; there are \(names.joined(separator: ", "))"
-                    + "\(NearestName.hint(for: name, in: names)).",
+                "there is no profile '\(name)'\(NearestName.hint(for: name, in: names)). "
+                    + "Available: \(names.joined(separator: ", ")).",
                 status: 2)
         }
         return profile
     }
 
-    /// Says of a profile that takes the place of a built-in one that it does.
+    /// Warns if a profile of the file replaces a built-in one.
     func warn(of profile: Profile) {
         guard let builtIn = Profile.builtIn.first(where: { $0.name == profile.name }), builtIn != profile else {
             return
@@ -50,20 +50,21 @@ struct ProfileFileOptions: ParsableArguments {
     }
 
     static func warning(of profile: Profile, in file: String) -> String {
-        "Warning: the profile '\(profile.name)' is that of \(file), which replaces the built-in one."
+        "Warning: the profile '\(profile.name)' in \(file) replaces the built-in one."
     }
 }
 
-/// Which profile is used.
+/// Options for the profile to apply.
 struct ProfileOptions: ParsableArguments {
     @Option(
         name: [.long, .customShort("p")],
-        help: ArgumentHelp("What to make: see 'satchel profile list'.", valueName: "name"), completion: .profiles)
+        help: ArgumentHelp("Profile to apply. 'satchel profile list' lists them.", valueName: "name"),
+        completion: .profiles)
     var profile = "notification"
 
     @OptionGroup var file: ProfileFileOptions
 
-    /// - Parameter isQuiet: Whether nothing is said of a profile that replaces a built-in one.
+    /// - Parameter isQuiet: Suppresses the warning about a replaced built-in profile.
     func chosen(isQuiet: Bool = false) throws -> Profile {
         let chosen = try file.named(profile)
         if !isQuiet { file.warn(of: chosen) }

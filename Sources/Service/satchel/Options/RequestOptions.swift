@@ -1,39 +1,38 @@
 import ArgumentParser
 import SatchelCore
 
-/// What is asked of one attachment beyond its profile. Rectangles and times refer to the upright, untrimmed source.
+/// Options for one attachment, in addition to its profile. Rectangles and times refer to the upright, untrimmed source.
 struct RequestOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where a clip or an animation starts, in seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Start of the kept part of a clip or animation, in seconds.", valueName: "seconds"))
     var trimStart: Double?
 
-    @Option(help: ArgumentHelp("How long a clip or an animation lasts, in seconds.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Duration of the kept part, in seconds.", valueName: "seconds"))
     var trimDuration: Double?
 
     @Option(
         help: ArgumentHelp(
-            "Where a clip or an animation ends, in seconds; instead of --trim-duration.", valueName: "seconds"))
+            "End of the kept part, in seconds; instead of --trim-duration.", valueName: "seconds"))
     var trimEnd: Double?
 
-    @Flag(help: "As much before --thumbnail-time as after it; instead of --trim-start and --trim-end.")
+    @Flag(help: "Center the kept part on --thumbnail-time; instead of --trim-start and --trim-end.")
     var trimAroundThumbnail = false
 
     @Option(
         help: ArgumentHelp(
-            "Which part of a picture: 'centre', 'attention', a point 'x,y' or a rectangle 'x,y,width,height' in 0…1.",
+            "Part of an image to keep: 'center', 'attention', a point 'x,y' or a rectangle 'x,y,width,height' (0 to 1).",
             valueName: "crop"),
-        completion: .list(["centre", "attention"]))
+        completion: .list(["center", "attention"]))
     var crop: Crop?
 
-    @Option(help: ArgumentHelp("The moment of a video that its poster shows.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Time of the video frame that the poster shows, in seconds.", valueName: "seconds"))
     var thumbnailTime: Double?
 
-    @Option(help: ArgumentHelp("The frame of an animation that its thumbnail shows, from 0.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Number of the animation frame that the thumbnail shows, starting with 0.", valueName: "number"))
     var thumbnailFrame: Int?
 
-    @Option(help: ArgumentHelp("What the source claims to be: a media type, UTI or extension.", valueName: "type"))
-    var typeHint: String?
-
-    /// Seconds: more than any recording has.
+    /// More seconds than any recording has.
     private static let longest = 1e9
 
     func validate() throws {
@@ -50,18 +49,19 @@ struct RequestOptions: ParsableArguments {
             throw ValidationError("--trim-end must be more than \(trimStart == nil ? "0" : "--trim-start").")
         }
         if trimEnd != nil && trimDuration != nil {
-            throw ValidationError("--trim-end and --trim-duration exclude each other.")
+            throw ValidationError("--trim-end and --trim-duration cannot be combined.")
         }
         if trimAroundThumbnail {
             if trimStart != nil || trimEnd != nil {
                 throw ValidationError(
-                    "--trim-around-thumbnail excludes --trim-start and --trim-end; --trim-duration says how long.")
+                    "--trim-around-thumbnail cannot be combined with --trim-start or --trim-end. Use --trim-duration.")
             }
             if thumbnailTime == nil { throw ValidationError("--trim-around-thumbnail needs --thumbnail-time.") }
         }
         if thumbnailFrame != nil, thumbnailTime != nil {
             throw ValidationError(
-                "--thumbnail-time and --thumbnail-frame exclude each other: videos have times, animations frames.")
+                "--thumbnail-time and --thumbnail-frame cannot be combined. The first is for videos, the second for animations."
+            )
         }
         if let thumbnailTime, !(thumbnailTime >= 0) { throw ValidationError("--thumbnail-time must not be negative.") }
         if let thumbnailFrame, thumbnailFrame < 0 { throw ValidationError("--thumbnail-frame must not be negative.") }
@@ -72,7 +72,7 @@ struct RequestOptions: ParsableArguments {
             trim: trim, crop: crop, thumbnailTime: thumbnailTime, thumbnailFrame: thumbnailFrame)
     }
 
-    /// Those that were given and say which part is wanted.
+    /// The given flags that select the part to keep.
     private var trimFlags: [String] {
         [
             trimStart.map { _ in "--trim-start" }, trimDuration.map { _ in "--trim-duration" },
@@ -80,13 +80,13 @@ struct RequestOptions: ParsableArguments {
         ].compactMap(\.self)
     }
 
-    /// A sentence for each option that was passed over, as the record says, by the name that it has here.
+    /// Returns a warning for each flag that had no effect according to the record.
     func warnings(about record: AttachmentRecord, under profile: Profile) -> [String] {
         guard let kind = record.kind, record.steps.contains(where: { $0.name == Step.options }) else { return [] }
         return request.idleOptions(for: kind, planned: Array(record.renditions.keys), under: profile).map { idle in
             let flags = idle.name == .trim ? trimFlags : ["--" + idle.name.rawValue.replacing("_", with: "-")]
-            let verb = flags.count == 1 ? "changes" : "change"
-            return "\(flags.joined(separator: " and ")) \(verb) nothing, as \(idle.reason)."
+            let verb = flags.count == 1 ? "has" : "have"
+            return "\(flags.joined(separator: " and ")) \(verb) no effect: \(idle.reason)."
         }
     }
 
@@ -97,7 +97,7 @@ struct RequestOptions: ParsableArguments {
         return TrimRequest(start: start, duration: trimDuration ?? trimEnd.map { $0 - start })
     }
 
-    var options: DisplayOptions {
+    func options(typeHint: String?) -> DisplayOptions {
         DisplayOptions(typeHint: typeHint, thumbnailTime: thumbnailTime ?? thumbnailFrame.map(Double.init))
     }
 }

@@ -1,34 +1,34 @@
 import ArgumentParser
 import SatchelCore
 
-/// What a list of jobs or attachments is narrowed to, beside its state.
+/// Filters for lists of jobs and attachments, in addition to their state.
 struct SearchOptions: ParsableArguments {
-    @Option(help: "Only what failed with this code.")
+    @Option(help: "Only failures with this code.")
     var code: ErrorCode?
 
-    @Option(help: ArgumentHelp("Only of jobs with this profile.", valueName: "name"))
+    @Option(help: ArgumentHelp("Only jobs with this profile.", valueName: "name"))
     var profile: String?
 
     @Option(
-        help: ArgumentHelp("Only with this identifier, or of jobs that have such an attachment.", valueName: "name"))
+        help: ArgumentHelp("Only attachments with this identifier, or jobs that have one.", valueName: "name"))
     var identifier: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only of jobs with this pair of metadata; several with commas, or repeated: all must hold.",
+            "Only jobs with this metadata (comma-separated or repeated; all pairs must match).",
             valueName: "key=value"))
     var metadata: [Several<LabelArgument>] = []
 
     @Option(
         help: ArgumentHelp(
-            "Only what was created since then: a time as RFC 3339 writes it, or so long ago, such as 90, 30m, 24h or 7d.",
+            "Only those created since a time (2026-11-28T12:00:00Z) or an age (90s, 30m, 24h, 7d).",
             valueName: "time"))
     var since: PastTime?
 
-    @Option(help: ArgumentHelp("Only what was created before then; as --since.", valueName: "time"))
+    @Option(help: ArgumentHelp("Only those created before a time or an age.", valueName: "time"))
     var before: PastTime?
 
-    /// - Parameter now: What times are told from that are so long ago.
+    /// - Parameter now: The time from which ages are counted.
     func filter(state: WorkState?, kind: MediaKind? = nil, at now: Instant) -> RecordFilter {
         RecordFilter(
             state: state, kind: kind, code: code, profile: profile, identifier: identifier,
@@ -36,7 +36,7 @@ struct SearchOptions: ParsableArguments {
     }
 }
 
-/// A pair of metadata, as `KEY=VALUE`.
+/// A pair of metadata, written `KEY=VALUE`.
 struct LabelArgument: ExpressibleByArgument {
     var label: JobLabel
 
@@ -46,7 +46,7 @@ struct LabelArgument: ExpressibleByArgument {
     }
 }
 
-/// A moment that is over: a time with its offset, or how long ago it was.
+/// A time in the past, written as an RFC 3339 time or as an age.
 enum PastTime: ExpressibleByArgument {
     case at(Instant)
     case ago(Duration)

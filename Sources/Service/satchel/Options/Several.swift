@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// What one flag of a list brings: a value, or several with commas between them. The flag can be repeated, too, which
-/// comes to the same: `--role read,submit` or `--role read --role submit`.
+/// The values of one flag, separated by commas. The flag can also be repeated: `--role read,submit` equals
+/// `--role read --role submit`.
 ///
 /// A comma that belongs to a value is written `\,`.
 struct Several<Element: ExpressibleByArgument & Sendable>: ExpressibleByArgument, Sendable {
@@ -18,17 +18,17 @@ struct Several<Element: ExpressibleByArgument & Sendable>: ExpressibleByArgument
 }
 
 extension Array {
-    /// What all flags of a list have brought, in the order in which they were given.
+    /// The values of all occurrences of a flag, in order.
     func all<Value>() -> [Value] where Element == Several<Value> { flatMap(\.elements) }
 }
 
 enum CommaSeparated {
-    /// What lies between commas, without spaces around it; `\,` is a comma.
+    /// Splits a list at its commas and trims spaces; `\,` is a comma.
     static func texts(of list: String) -> [String] {
         parts(of: list).map { unescaped($0.trimmingPrefix { $0 == " " }.trimmingSuffix(" ")) }
     }
 
-    /// The same as it is written.
+    /// Splits a list at its commas and changes nothing else.
     static func parts(of list: String) -> [Substring] {
         var parts: [Substring] = []
         var start = list.startIndex

@@ -1,12 +1,12 @@
 import Stores
 
-/// What `--store` names.
+/// The store named by `--store`.
 enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
-    /// A store that goes with the process.
+    /// In memory, discarded when the process exits.
     case memory
     /// Records and bytes in a directory of this machine.
     case directory(String)
-    /// Records in PostgreSQL, for many nodes: a URL as libpq has it. The bytes are in a bucket.
+    /// Records in PostgreSQL, at a URL in the form of libpq, and bytes in a bucket; for many nodes.
     case database(String)
 
     init(_ text: String) {
@@ -21,7 +21,7 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
 
     private static let memoryName = "memory:"
 
-    /// As it was given, without a password.
+    /// The location as given, without a password.
     var description: String {
         switch self {
         case .memory: Self.memoryName

@@ -2,32 +2,30 @@ import ArgumentParser
 import Foundation
 import Stores
 
-/// Where the store is.
+/// The option for the location of the store.
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The store's directory, made on first use, 'memory:' for one that goes with the process, or a database: postgres://user@host/name. Default: $SATCHEL_STORE, else 'store' of the configuration file, else satchel under the XDG data directory.",
+            "Store to use: a directory, created on first use, or postgres://user@host/name. Default: $SATCHEL_STORE, the setting 'store', or satchel in the XDG data directory.",
             valueName: "store"),
         completion: .directory)
     var store: String?
 
     var location: StoreLocation { StoreLocation(store ?? Self.configured.store) }
 
-    /// Of a store in a directory; nil for another.
+    /// The directory of the store; `nil` for a store in memory or PostgreSQL.
     var directory: URL? {
         guard case .directory(let path) = location else { return nil }
         return URL(filePath: path, directoryHint: .isDirectory)
     }
 
-    /// The file of the keys that access tokens are derived from: outside the store, so that a copy of the store opens
-    /// nothing.
+    /// The file of access keys. It is outside the store, so that a copy of the store gives no access.
     ///
-    /// `SATCHEL_ACCESS_KEYS`, else what the configuration file says, else a file under the XDG configuration directory,
-    /// which all stores of a user share.
+    /// The path is that of `SATCHEL_ACCESS_KEYS`, of the configuration file, or of a file in the XDG configuration
+    /// directory, which all stores of a user share.
     var keysFile: URL { URL(filePath: Self.configured.accessKeys) }
 
-    /// What the environment and the configuration file say, so that every command finds the store that the service
-    /// uses.
+    /// The settings of the environment and the configuration file, so that commands use the same store as the service.
     static let configured: ServiceConfiguration = {
         let environment = ProcessInfo.processInfo.environment
         return ResolvedConfiguration(
@@ -38,7 +36,7 @@ struct StoreOptions: ParsableArguments {
     static let defaultDirectory = base("XDG_DATA_HOME", fallback: ".local/share").appending(path: "satchel")
         .path(percentEncoded: false)
 
-    /// Lost without harm, so among the caches.
+    /// May be deleted at any time, so it is a cache directory.
     static let defaultSpool = base("XDG_CACHE_HOME", fallback: ".cache").appending(path: "satchel")
         .path(percentEncoded: false)
 
@@ -47,7 +45,7 @@ struct StoreOptions: ParsableArguments {
 
     private static func base(_ name: String, fallback: String) -> URL {
         let environment = ProcessInfo.processInfo.environment
-        // The specification has relative paths ignored.
+        // The XDG specification says to ignore relative paths.
         if let path = environment[name], path.hasPrefix("/") { return URL(filePath: path, directoryHint: .isDirectory) }
         return URL(filePath: environment["HOME"] ?? "/", directoryHint: .isDirectory).appending(path: fallback)
     }

@@ -1,12 +1,12 @@
 import ArgumentParser
 import SatchelCore
 
-/// Whose things a command looks at.
+/// The option for the tenant that a command works on.
 struct TenantOptions: ParsableArguments {
     @Option(
         name: .customLong("tenant"),
         help: ArgumentHelp(
-            "Whose: 'local' for the command line's, 'default' or another for the service's.", valueName: "tenant"),
+            "Tenant: 'local' for the command line; 'default' or another name for the service.", valueName: "tenant"),
         completion: .tenants)
     var name = TenantID.local.rawValue
 

@@ -3,72 +3,75 @@ import SatchelCore
 import Foundation
 import Stores
 
-/// What is taken from directories, and where its renditions and results go.
+/// Options for the files to process and for where their renditions and results go.
 struct TreeOptions: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Directories, or single files; of 'batch' also one s3://bucket/prefix.", valueName: "dir"),
+        help: ArgumentHelp("Directories or files.", valueName: "dir"),
         completion: .file())
     var sources: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Also put the renditions here, in a mirror of the sources' tree: a directory, or s3://bucket/prefix.",
+            "Also write the renditions here, in the same tree as the sources: a directory or s3://bucket/prefix.",
             valueName: "dir"),
         completion: .directory)
     var output: String?
 
     @Option(
-        help: ArgumentHelp("Also write every result as a line of JSON into this file.", valueName: "file"),
+        help: ArgumentHelp("Also write all results to this file, as JSON lines.", valueName: "file"),
         completion: .file())
     var report: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only files that match; several with commas, or repeated. '*' matches '/' too.", valueName: "pattern"))
+            "Process only matching files (comma-separated or repeated). '*' also matches '/'.", valueName: "pattern"))
     var include: [Several<String>] = []
 
     @Option(
         help: ArgumentHelp(
-            "Not what matches, files and directories; several with commas, or repeated.", valueName: "pattern"))
+            "Skip matching files and directories (comma-separated or repeated).", valueName: "pattern"))
     var exclude: [Several<String>] = []
 
-    @Option(help: ArgumentHelp("Seconds that one file may take.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("Maximum time for one file, in seconds.", valueName: "seconds"))
     var timeout: Double?
 
-    @Flag(help: "Show what is unchanged, too, and what is passed over, such as links; with --format table.")
+    @Flag(help: "Also show unchanged files and files that are never opened, such as links, in the table.")
     var all = false
 
-    @Flag(name: [.long, .customShort("q")], help: "Show no results and no progress, and say only what went wrong.")
+    @Flag(name: [.long, .customShort("q")], help: "Show only problems: no results and no progress.")
     var quiet = false
 
-    @Flag(help: "Remove each source once its record is kept; only with a profile that keeps the original.")
+    @Flag(
+        help: "Delete each source once its original is stored. Needs a profile that keeps originals, such as 'archive'."
+    )
     var move = false
 
     func validate() throws {
         if let url = sources.first(where: {
             $0.scheme != nil && BucketLocation($0) == nil && !FileManager.default.fileExists(atPath: $0)
         }) {
-            throw ValidationError("'\(url)' is a URL: 'satchel add' fetches it, this command takes directories.")
+            throw ValidationError(
+                "'\(url)' is a URL, and this command takes directories and files. Use 'satchel add' to fetch it.")
         }
         if let timeout, !(timeout > 0 && timeout <= 604_800) {
             throw ValidationError("--timeout must be more than 0 and at most 604800 seconds, not \(timeout).")
         }
-        if all && quiet { throw ValidationError("--all and --quiet exclude each other.") }
+        if all && quiet { throw ValidationError("--all and --quiet cannot be combined.") }
     }
 
     var timeLimit: Duration? { timeout.map { .seconds(fraction: $0) } }
 
-    /// The profile, where these options go with it.
+    /// Returns the profile if it fits these options.
     func checked(_ profile: Profile) throws -> Profile {
         if move && !profile.keepsOriginal {
             throw CommandFailure(
-                "--move removes sources, so it needs a profile that keeps the original; '\(profile.name)' doesn't, 'archive' does.",
+                "--move deletes sources, so it needs a profile that keeps originals, such as 'archive'. '\(profile.name)' does not keep them.",
                 status: 2)
         }
         return profile
     }
 
-    /// - Parameter paths: Of the sources that are files; nil where they are objects.
+    /// - Parameter paths: The sources if they are files; `nil` if they are objects.
     func mirror(of paths: [Data]?, _ context: ProcessingContext) async throws -> Mirror? {
         guard let output else { return nil }
         let blobs = context.store.blobs

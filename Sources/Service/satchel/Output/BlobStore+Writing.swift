@@ -4,12 +4,12 @@ import Ingest
 import Platform
 
 extension BlobStore {
-    /// Bytes that are read at once from a store that isn't here.
+    /// The number of bytes read at once from a remote store.
     private static var piece: Int64 { 1 << 20 }
 
-    /// Writes all of a blob to the end of `target`.
+    /// Appends a blob to `target`.
     ///
-    /// - Throws: ``CopyFailure``, where the bytes are here; an ``AttachmentError`` of the store.
+    /// - Throws: ``CopyFailure``, or an ``AttachmentError`` of the store.
     func write(_ name: BlobName, to target: borrowing Descriptor) async throws {
         switch try await content(of: name, behind: nil) {
         case .file(let file):

@@ -3,10 +3,10 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Standard error, for summaries, progress and complaints; results go to standard output.
+/// Standard error, for summaries, progress and problems. Results go to standard output.
 ///
-/// Progress is one line at the bottom, with the cursor kept at its beginning: so whatever a terminal does to the line
-/// when its width changes lies behind the cursor, and is erased with it.
+/// Progress is one line at the bottom. The cursor stays at its start, so that erasing also removes what a terminal made of
+/// the line when its width changed.
 enum Console {
     private struct State {
         var progress = ""
@@ -17,17 +17,17 @@ enum Console {
     private static let erasing = "\r\u{1B}[J"
     private static let interval = DispatchTimeInterval.milliseconds(100)
 
-    /// Whether progress is shown: only a terminal gets it, and none that can't take a line back.
+    /// Whether progress is shown, which needs a terminal that can erase a line.
     static var showsProgress: Bool { Terminal.errors.movesCursor }
 
-    /// Whether what is written goes into systemd's journal, as $JOURNAL_STREAM says, and so stays.
+    /// Whether standard error is systemd's journal, according to `JOURNAL_STREAM`.
     static func isJournal(_ environment: [String: String]) -> Bool {
         var status = stat()
         guard unsafe fstat(STDERR_FILENO, &status) == 0 else { return false }
         return environment["JOURNAL_STREAM"] == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// A line for whoever runs the command, be it wrapped; names in it may hold anything.
+    /// Prints a line and escapes control characters, which names may contain.
     static func printError(_ line: String) {
         let line = line.showingInvisible(but: "\n")
         state.withLock { state in
@@ -35,7 +35,7 @@ enum Console {
         }
     }
 
-    /// Writes to standard output, above the progress where both lead to a terminal.
+    /// Writes to standard output, above the progress line if both are the same terminal.
     static func withoutProgress<Failure: Error>(_ body: () throws(Failure) -> Void) throws(Failure) {
         try state.withLock { state throws(Failure) in
             let isInTheWay = Terminal.output.isTerminal && !state.progress.isEmpty
@@ -45,21 +45,21 @@ enum Console {
         }
     }
 
-    /// Shows a line at the bottom from now on, until ``endProgress()``.
+    /// Shows a progress line until ``endProgress()``.
     ///
-    /// - Parameter compose: Called several times a second, with the columns that the line may take.
+    /// - Parameter compose: Returns the line; called several times a second with its maximum width.
     static func beginProgress(_ compose: @escaping @Sendable (_ width: Int) -> String) {
         guard showsProgress else { return }
         state.withLock { $0.compose = compose }
         refresh()
     }
 
-    /// Takes the line at the bottom away.
+    /// Removes the progress line.
     static func endProgress() {
         state.withLock { end(&$0) }
     }
 
-    /// The same where somebody may be stuck writing, who is not waited for.
+    /// Removes the progress line unless another thread is writing.
     static func abandonProgress() {
         state.withLockIfAvailable { end(&$0) }
     }
@@ -69,12 +69,12 @@ enum Console {
         state = State()
     }
 
-    /// Draws the line anew where it has changed, again and again until the progress ends.
+    /// Draws the line periodically, if it has changed, until the progress ends.
     private static func refresh() {
         let goesOn = state.withLock { state in
             guard let compose = state.compose else { return false }
             guard Terminal.errors.isOurs else { return true }
-            // In the last column some terminals would begin a line.
+            // Some terminals start a new line after the last column.
             let line = compose((Terminal.errors.width ?? 80) - 1)
             if line != state.progress {
                 state.progress = line
@@ -100,13 +100,13 @@ enum Console {
     }
 }
 
-/// Standard output, flushed after every line so that a reader at the other end of a pipe sees each result at once.
+/// Standard output, flushed after every line so that the reader of a pipe sees each result immediately.
 struct ResultOutput {
     func line(_ text: String) throws {
         try Console.withoutProgress {
             print(text)
             guard fflush(nil) == 0 else {
-                throw CommandFailure("the results can't be written: \(SystemErrorText.current)")
+                throw CommandFailure("the results can't be written: \(SystemErrorText.current).")
             }
         }
     }

@@ -6,14 +6,14 @@ import NIOCore
 import NIOHTTP1
 import Platform
 
-/// Sends a file to an upload's URL by Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), from where the service
-/// says that it stands, as often as that takes.
+/// Sends a file to an upload's URL by Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), and resumes at the
+/// service's offset until the upload is complete.
 struct FileUploader: Sendable {
-    /// Of the file, read at once.
+    /// The number of bytes read at once.
     private static let pieceBytes = 256 << 10
     private static let longestPause: Duration = .seconds(10)
 
-    /// What the service says; not to be asked again.
+    /// A rejection that a retry would not change.
     private struct Refused: Error {
         var sentence: String
     }
@@ -39,7 +39,10 @@ struct FileUploader: Sendable {
             do {
                 let offset = try await offset(client)
                 guard offset <= length else {
-                    throw Refused(sentence: "the service has more bytes than the file: it is another file.")
+                    throw Refused(
+                        sentence:
+                            "the service has received more bytes than the file has. Send the file that the upload was started with."
+                    )
                 }
                 if offset > reached {
                     reached = offset
@@ -55,7 +58,7 @@ struct FileUploader: Sendable {
                 try Task.checkCancellation()
                 reason = FetchFailure.reason(error)
             }
-            guard .now + pause < end else { throw CommandFailure("the upload doesn't go on: \(reason)") }
+            guard .now + pause < end else { throw CommandFailure("the upload makes no progress: \(reason)") }
             try await Task.sleep(for: pause)
             pause = min(pause * 2, Self.longestPause)
         }
@@ -86,13 +89,13 @@ struct FileUploader: Sendable {
         return response.headers.first(name: "Satchel-Job")
     }
 
-    /// Whether it is worth asking again where the upload stands.
+    /// Returns a ``CommandFailure`` if a retry may help, and otherwise a ``Refused``.
     private func refusal(_ status: HTTPResponseStatus, _ body: String) -> any Error {
         let detail = (try? JSONDecoder().decode(Detail.self, from: Data(body.utf8)))?.detail
         if status == .notFound {
-            return Refused(sentence: "the URL is no upload's, or not any more. Ask for another.")
+            return Refused(sentence: "there is no upload at this URL; it may have expired. Request a new one.")
         }
-        let sentence = "the service answers \(status.code)" + (detail.map { ": \($0)" } ?? ".")
+        let sentence = "the service answered \(status.code)" + (detail.map { ": \($0)" } ?? ".")
         let mayPass = [408, 409, 429].contains(status.code) || status.code >= 500
         return mayPass ? CommandFailure(sentence) : Refused(sentence: sentence)
     }
@@ -118,7 +121,7 @@ struct FileUploader: Sendable {
     }
 }
 
-/// Where the next piece of a file begins. One asks at a time.
+/// The offset of the next piece of a file. Not safe for concurrent calls.
 private final class NextPiece: @unchecked Sendable {
     private var offset: Int64
 

@@ -1,9 +1,9 @@
 import SatchelCore
 
-/// Writes what a command lists to standard output, each as a row or as a line of JSON.
+/// Writes a list to standard output, as a table, JSON lines or CSV.
 struct ListWriter {
     let format: OutputFormat
-    /// Of the table's columns, as CSV has them.
+    /// The header of CSV output.
     private let header: String
     private let output = ResultOutput()
     private var table: TableOutput
@@ -15,7 +15,7 @@ struct ListWriter {
         table = TableOutput(Table(columns: columns, isProse: isProse))
     }
 
-    /// - Parameter cells: What the columns show of it.
+    /// - Parameter cells: The text of each column.
     mutating func write(_ record: some Encodable, cells: [String]) throws {
         switch format {
         case .jsonl: try output.line(JSON.text(record))

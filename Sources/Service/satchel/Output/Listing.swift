@@ -1,16 +1,16 @@
 import SatchelCore
 
-/// Writes what is in the store page by page, and says where there is nothing or more.
+/// Writes a list from the store page by page, and reports if it is empty or incomplete.
 struct Listing {
-    /// At most this many; 0 for all.
+    /// The maximum number of elements; 0 for all.
     let limit: Int
-    /// What is listed, in the plural.
+    /// The plural noun for the elements.
     let what: String
 
     /// - Parameters:
-    ///   - page: The next elements after a cursor, at most so many.
-    ///   - isSparse: Whether few of them may be listed, so that many are looked at.
-    ///   - isShown: Which of them are listed.
+    ///   - page: Returns up to `limit` elements after a cursor.
+    ///   - isSparse: Whether most elements may be filtered out, so that larger pages are read.
+    ///   - isShown: Returns whether to list an element.
     func run<Element>(
         _ page: (_ cursor: String?, _ limit: Int) async throws -> Page<Element>,
         isSparse: Bool = false, where isShown: (Element) -> Bool = { _ in true }, write: (Element) throws -> Void
@@ -20,7 +20,7 @@ struct Listing {
         var count = 0
         var isCutShort = false
         repeat {
-            // One more than is shown tells whether there is more.
+            // Reads one element more than is shown, to know whether there are more.
             let part = try await page(cursor, isSparse ? 500 : min(most - count, 499) + 1)
             for element in part.elements where isShown(element) {
                 isCutShort = count == most
@@ -30,7 +30,7 @@ struct Listing {
             }
             cursor = part.next
         } while cursor != nil && !isCutShort
-        if count == 0 { Console.printError("There are no such \(what) in the store.") }
-        if isCutShort { Console.printError("There are more; --limit 0 lists them all.") }
+        if count == 0 { Console.printError("No \(what) found.") }
+        if isCutShort { Console.printError("There are more. Use --limit 0 to list all.") }
     }
 }

@@ -1,22 +1,22 @@
 import SatchelCore
 
-/// How far the work is, in one line: `[######------]  23 of 151 files, 4.2/s, 30 s left, 3 failed`.
+/// The progress in one line: `[######------]  23 of 151 files, 4.2/s, 30 s left, 3 failed`.
 struct ProgressLine {
     var done: Int
-    /// All that are known of so far.
+    /// The number found so far.
     var found: Int
-    /// Whether there are no more than are known of.
+    /// Whether all have been found.
     var isComplete: Bool
     var failed = 0
-    /// What is counted.
+    /// The singular noun for the counted things.
     var unit = "file"
-    /// Of these per second.
+    /// The number per second.
     var pace: Double?
 
     private static let bar = 8...40
 
-    /// The line in at most `width` columns: where there is little room, the pace, the bar, the time left and the failures
-    /// go, in this order.
+    /// Returns the line in at most `width` columns. If there is too little room, it omits the pace, the bar, the time left
+    /// and the failures, in this order.
     func text(in width: Int) -> String {
         let count =
             isComplete
@@ -29,7 +29,7 @@ struct ProgressLine {
             let room = width - words.columns
             guard room >= 0 else { continue }
             guard isComplete, found > 0, room >= Self.bar.lowerBound + 4 else {
-                // The bar goes after the pace.
+                // The pace is omitted before the bar.
                 if parts.count == 4, isComplete, found > 0 { continue }
                 return words
             }
@@ -49,14 +49,13 @@ struct ProgressLine {
     }
 }
 
-/// How fast work gets done, by what was done of late: what an earlier run did passes in no time, and says nothing about
-/// the rest.
+/// The speed of recent work. Files that an earlier run prepared pass quickly and must not count.
 struct Pace {
     private var samples: [(time: ContinuousClock.Instant, done: Int)] = []
 
     private static let window: Duration = .seconds(20)
     private static let step: Duration = .milliseconds(500)
-    /// Before that there is nothing to go by.
+    /// The shortest time over which a speed is computed.
     private static let shortest: Duration = .seconds(2)
 
     mutating func note(_ done: Int, at time: ContinuousClock.Instant) {
@@ -65,7 +64,7 @@ struct Pace {
         while samples.count > 2, time - samples[0].time > Self.window { samples.removeFirst() }
     }
 
-    /// Nil where nothing can be said yet, and where nothing was done for long.
+    /// `nil` at the beginning, and if nothing was done recently.
     var perSecond: Double? {
         guard let first = samples.first, let last = samples.last, last.time - first.time >= Self.shortest,
             last.done > first.done

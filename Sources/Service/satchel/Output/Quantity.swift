@@ -1,6 +1,6 @@
 import Foundation
 
-/// Numbers as people read them.
+/// Numbers formatted for people.
 enum Quantity {
     /// Decimal units, three digits: `184 kB`, `3.1 MB`.
     static func bytes(_ count: Int64?) -> String {
@@ -26,10 +26,10 @@ enum Quantity {
         return "\(whole / 3600) h \(whole % 3600 / 60) min"
     }
 
-    /// Seconds for programs, to the millisecond: what sums and frame rates leave behind that is noise.
+    /// Seconds for programs, rounded to milliseconds.
     static func milliseconds(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
 
-    /// For what is still to come: `under 5 s`, `40 s`, `3 min`, `2 h 10 min`.
+    /// A rough estimate: `under 5 s`, `40 s`, `3 min`, `2 h 10 min`.
     static func roughly(_ seconds: Double) -> String {
         switch seconds {
         case ..<5: "under 5 s"

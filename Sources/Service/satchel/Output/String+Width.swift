@@ -1,13 +1,12 @@
 extension Unicode.Scalar {
-    /// Ranges that Unicode's East Asian Width calls wide or full, beside emoji.
+    /// Ranges that are wide or full-width in Unicode's East Asian Width, without emoji.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F,
         0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6,
         0x16FE0...0x18D08, 0x1AFF0...0x1B2FB, 0x1F200...0x1F265, 0x20000...0x3FFFD,
     ]
 
-    /// Columns that it takes on a terminal. Where terminals differ, as with emoji that are put together of others, it is
-    /// the most that one of them takes.
+    /// The width on a terminal. If terminals differ, as for combined emoji, it is the largest.
     fileprivate var columns: Int {
         if value < 0x300 { return 1 }
         switch properties.generalCategory {
@@ -21,19 +20,19 @@ extension Unicode.Scalar {
 }
 
 extension Character {
-    /// Columns that it takes on a terminal, at most.
+    /// The maximum width on a terminal.
     fileprivate var columns: Int {
         let sum = unicodeScalars.reduce(0) { $0 + $1.columns }
-        // What is asked to look like an emoji is as wide as one.
+        // A character with the emoji variation selector is as wide as an emoji.
         return sum == 1 && unicodeScalars.contains("\u{FE0F}") ? 2 : sum
     }
 }
 
 extension StringProtocol {
-    /// Columns that it takes on a terminal, at most.
+    /// The maximum width on a terminal.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 
-    /// As much of its beginning as has room in `width` columns.
+    /// The longest prefix that fits in `width` columns.
     func prefix(columns width: Int) -> SubSequence {
         var left = width
         return prefix { character in
@@ -44,7 +43,7 @@ extension StringProtocol {
 }
 
 extension String {
-    /// The same in lines of at most `width` columns, but where a single word has more; what is wrapped is indented further.
+    /// Wraps the text at `width` columns, except within words. Continuation lines are indented further.
     func wrapped(to width: Int) -> String {
         guard columns > width else { return self }
         let indent = String(prefix { $0 == " " })
@@ -61,8 +60,7 @@ extension String {
         return lines.joined(separator: "\n")
     }
 
-    /// The same in at most `width` columns: where it has more, its middle is left out. The end of a path tells more than
-    /// its middle.
+    /// Shortens the text to `width` columns by omitting its middle, because the end of a path matters more.
     func shortened(to width: Int) -> String {
         guard columns > width else { return self }
         guard width > 1 else { return width == 1 ? "…" : "" }
@@ -75,13 +73,13 @@ extension String {
         return head + "…" + String(tail.reversed())
     }
 
-    /// The same in lines of at most `width` columns, broken at spaces where there are some.
+    /// Wraps the text at `width` columns, at spaces if possible.
     func wrapped(to width: Int) -> [String] {
         var lines: [String] = []
         var rest = self[...]
         while rest.columns > max(1, width) {
             var line = rest.prefix(columns: max(1, width))
-            // A character that is wider than the line stands there nevertheless.
+            // A character wider than the line is not omitted.
             if line.isEmpty { line = rest.prefix(1) }
             let next = rest[line.endIndex...].first
             if next != " ", let space = line.lastIndex(of: " "), space > line.startIndex { line = line[..<space] }

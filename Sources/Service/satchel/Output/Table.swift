@@ -1,32 +1,32 @@
 import SatchelCore
 
-/// Lines of columns for people.
+/// A table for people.
 ///
-/// On a terminal a row never wraps: the last column gets what is left and is shortened in its middle, and where it would
-/// get too little others are left out, those with the least weight first, among equals the rightmost. Elsewhere every
-/// column is there, with the width that it is made with, and the last is as wide as it is.
+/// On a terminal, rows do not wrap. The last column gets the remaining width and is shortened in its middle. If that is too
+/// little, other columns are omitted, starting with the lowest weight and, among equals, the rightmost. Elsewhere, all
+/// columns are shown in full.
 struct Table {
     struct Column {
         var title: String
         var width: Int
         var isNumber = false
-        /// How long it stays where there is little room.
+        /// Columns with a lower weight are omitted first.
         var weight = 0
     }
 
     let columns: [Column]
-    /// Whether the last column has sentences, which are continued on further lines instead of being shortened.
+    /// Whether the last column has sentences, which are wrapped instead of shortened.
     var isProse = false
 
-    /// What the last column keeps, at the cost of others.
+    /// The minimum width of the last column.
     private static let least = 20
 
-    /// The titles of the columns that have room in `width`; nil for all.
+    /// Returns the titles of the columns that fit in `width`; `nil` for all columns.
     func header(in width: Int? = Terminal.output.width) -> String {
         row(columns.map(\.title), in: width)
     }
 
-    /// A cell for every column, of which those are shown that have room in `width`.
+    /// Returns a row with the columns that fit in `width`.
     func row(_ cells: [String], in width: Int? = Terminal.output.width) -> String {
         let cells = cells.map { $0.showingInvisible() }
         var line = ""
@@ -45,11 +45,11 @@ struct Table {
             }
         }
         guard let width, !isProse else { return line }
-        // A cell that is wider than its column may have pushed the others out.
+        // A cell that is wider than its column can make the row too long.
         return line.columns > width ? String(line.prefix(columns: width)) : line
     }
 
-    /// The indices of the columns that have room in `width`.
+    /// The indices of the columns that fit in `width`.
     func shown(in width: Int?) -> [Int] {
         var shown = Array(columns.indices)
         guard let width else { return shown }
@@ -63,9 +63,9 @@ struct Table {
     }
 }
 
-/// Writes the rows of a table to standard output as they come, beneath a header.
+/// Writes rows of a table to standard output one by one, below a header.
 ///
-/// Where a terminal's width changes so that other columns have room, the header is written again.
+/// If the terminal's width changes and other columns fit, the header is written again.
 struct TableOutput {
     let table: Table
     private let output = ResultOutput()
@@ -81,11 +81,11 @@ struct TableOutput {
         if columns != shown { try output.line(table.header(in: width)) }
         shown = columns
         let row = table.row(cells, in: width)
-        try output.line(Terminal.output.showsColours ? emphasis?.applied(to: row) ?? row : row)
+        try output.line(Terminal.output.showsColors ? emphasis?.applied(to: row) ?? row : row)
     }
 }
 
-/// A table whose rows are all known: every column as wide as its widest cell.
+/// Returns a table in which each column is as wide as its widest cell.
 func table(_ titles: [String], _ rows: [[String]], numbers: Set<Int> = []) -> String {
     let columns = titles.enumerated().map { index, title in
         Table.Column(

@@ -1,17 +1,17 @@
 import Foundation
 import Glibc
 
-/// Where one of the standard streams leads, as far as what is written there depends on it.
+/// The properties of a standard stream that affect its output.
 struct Terminal: Sendable {
     static let output = Terminal(STDOUT_FILENO)
     static let errors = Terminal(STDERR_FILENO)
 
     let descriptor: Int32
     let isTerminal: Bool
-    /// Whether it moves its cursor when told to; a dumb terminal would show the codes.
+    /// Whether it supports cursor movement, which a dumb terminal does not.
     let movesCursor: Bool
-    /// Whether it shows colours, and nobody wants to do without (<https://no-color.org>).
-    let showsColours: Bool
+    /// Whether to use colors: the terminal supports them and `NO_COLOR` is not set (<https://no-color.org>).
+    let showsColors: Bool
 
     private init(_ descriptor: Int32) {
         let environment = ProcessInfo.processInfo.environment
@@ -19,10 +19,10 @@ struct Terminal: Sendable {
         self.descriptor = descriptor
         isTerminal = isatty(descriptor) == 1
         movesCursor = isTerminal && !kind.isEmpty && kind != "dumb"
-        showsColours = movesCursor && (environment["NO_COLOR"] ?? "").isEmpty
+        showsColors = movesCursor && (environment["NO_COLOR"] ?? "").isEmpty
     }
 
-    /// Its columns at this moment, else those of `COLUMNS`, else 80; nil where it is no terminal.
+    /// The current width of the terminal, that of `COLUMNS`, or 80, in this order; `nil` if it is not a terminal.
     var width: Int? {
         guard isTerminal else { return nil }
         var size = winsize()
@@ -31,15 +31,15 @@ struct Terminal: Sendable {
         return told > 0 ? told : 80
     }
 
-    /// Whether it listens to this process now, not to another that was started after it.
+    /// Whether this process is in the foreground.
     var isOurs: Bool {
         let foreground = tcgetpgrp(descriptor)
-        // Without job control there is none.
+        // Without job control there is no foreground group.
         return foreground <= 0 || foreground == getpgrp()
     }
 }
 
-/// What a row is emphasised by on a terminal that shows colours.
+/// The color of a row on a terminal that supports colors.
 enum Emphasis: String {
     case bad = "31"
     case faint = "2"

@@ -2,7 +2,7 @@ import SatchelCore
 import Foundation
 import Yams
 
-/// A YAML file of profiles, which add to the built-in ones and replace them by name:
+/// A YAML file of profiles. They add to the built-in ones, or replace those with the same name:
 ///
 ///     profiles:
 ///       banner:
@@ -12,11 +12,11 @@ import Yams
 ///           aim: 200000
 ///         video: null
 ///
-/// A profile starts from the one that `based_on` names, else from nothing; a policy that is `null` is taken out.
+/// A profile starts from that of `based_on`, or empty. A policy set to `null` is removed.
 struct ProfileFile {
     var profiles: [Profile]
 
-    /// Those that take the place of built-in ones.
+    /// The profiles that replace built-in ones.
     var replacements: [Profile] { profiles.filter { own in Profile.builtIn.contains { $0.name == own.name } } }
 
     /// Reads a file.
@@ -24,7 +24,9 @@ struct ProfileFile {
     /// - Throws: ``ProfileFileError`` with every problem of the file.
     init(path: String) throws {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw ProfileFileError(path: path, problems: ["cannot be read as UTF-8 text; check the path and its mode"])
+            throw ProfileFileError(
+                path: path,
+                problems: ["the file can't be read as UTF-8 text; check that it exists and that you have permission"])
         }
         try self.init(yaml: text, path: path)
     }
@@ -36,17 +38,17 @@ struct ProfileFile {
         } catch {
             let fault = YAMLFault(error)
             throw ProfileFileError(
-                path: path, problems: [(fault.line.map { "line \($0): " } ?? "") + "this is no YAML: \(fault.reason)"])
+                path: path, problems: [(fault.line.map { "line \($0): " } ?? "") + "invalid YAML: \(fault.reason)"])
         }
         var reader = ProfileReader()
         profiles = reader.profiles(in: root)
         guard reader.problems.isEmpty else { throw ProfileFileError(path: path, problems: reader.problems) }
     }
 
-    /// A profile in the form that this file takes, with every field; policies that it doesn't have are null.
+    /// Returns a profile as YAML with all fields. Missing policies are `null`.
     ///
-    /// - Parameter isExplained: Whether a comment before each field says what it does, what it takes and its default; of
-    ///   a policy that is null, fields and defaults are comments too.
+    /// - Parameter isExplained: Whether to add a comment with the purpose, type and default of each field. The fields of a
+    ///   missing policy are then comments as well.
     static func yaml(of profile: Profile, isExplained: Bool = false) -> String {
         let fields = Profile.fields.map(\.description)
         return
@@ -59,7 +61,7 @@ struct ProfileFile {
         zip(fields, values.members).filter { $0.0.type != .name }.flatMap { field, member -> [String] in
             let lines = lines(field, member.value, isExplained: isExplained)
             guard isExplained else { return lines }
-            return ["# \(field.summary)", "# It takes \(field.expected). Default: \(field.standard.yaml)."] + lines
+            return ["# \(field.summary)", "# Type: \(field.expected). Default: \(field.standard.yaml)."] + lines
         }
     }
 
@@ -73,7 +75,7 @@ struct ProfileFile {
     }
 }
 
-/// Everything that is wrong with a profiles file.
+/// All problems of a profiles file.
 struct ProfileFileError: Error, CustomStringConvertible {
     var path: String
     var problems: [String]

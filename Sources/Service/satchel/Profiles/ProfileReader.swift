@@ -1,10 +1,10 @@
 import SatchelCore
 import Yams
 
-/// Reads profiles from YAML and collects every problem, each with its line, key and value.
+/// Reads profiles from YAML and collects all problems with their line, key and value.
 struct ProfileReader {
     private(set) var problems: [String] = []
-    /// On which line each key stands, by its path: `banner.image.aim`.
+    /// The line of each key, by its path: `banner.image.aim`.
     private var lines: [String: Int] = [:]
     private var known: [String: Profile] = Dictionary(uniqueKeysWithValues: Profile.builtIn.map { ($0.name, $0) })
 
@@ -13,12 +13,15 @@ struct ProfileReader {
             let entries = mapping.first(where: { $0.key.string == "profiles" })?.value
         else {
             report(
-                ProfileProblem(key: "profiles", value: "", remedy: "is missing: the file must have the key 'profiles'"))
+                ProfileProblem(key: "profiles", value: "", remedy: "must be the top-level key of the file"))
             return []
         }
         for key in mapping.keys where key.string != "profiles" {
             lines[key.string ?? ""] = key.mark?.line
-            report(ProfileProblem(key: key.string ?? "", value: "", remedy: "is not known; known are profiles"))
+            report(
+                ProfileProblem(
+                    key: key.string ?? "", value: "", remedy: "is not a known key; the only top-level key is 'profiles'"
+                ))
         }
         guard let profiles = entries.mapping else {
             lines["profiles"] = entries.mark?.line
@@ -53,7 +56,7 @@ struct ProfileReader {
         }
         unread += profile.set(members, beside: ["based_on"])
         profile.name = name
-        // Values that could not be read keep their defaults; to complain about those as well would mislead.
+        // Unreadable values keep their defaults, for which no further problems are reported.
         let wrong = profile.problems().filter { problem in
             !unread.contains { $0.key == problem.key } && !(problem.key == "profile" && !unread.isEmpty)
         }
@@ -61,7 +64,7 @@ struct ProfileReader {
         return profile
     }
 
-    /// A node as a field of this type reads it; what isn't of the type is a text, for the complaint.
+    /// Returns the value of a node for a field of this type, or its text if the type does not match.
     private mutating func value(of node: Node, _ type: FieldType?, at path: String) -> PlainValue {
         switch node {
         case .mapping(let mapping):
@@ -87,7 +90,7 @@ struct ProfileReader {
         return read ?? .text(node.string ?? "")
     }
 
-    /// With the line of the key; where the file doesn't have it, of the part that it belongs to.
+    /// Reports a problem with the line of its key, or that of the enclosing part if the key is missing.
     private mutating func report(_ problem: ProfileProblem) {
         problems.append((line(of: problem.key).map { "line \($0): " } ?? "") + problem.description)
     }

@@ -4,13 +4,13 @@ import Foundation
 import S3
 import Stores
 
-/// What a node would find of the database and the bucket that it shares.
+/// Checks of the database and the bucket that nodes share.
 struct ClusterFindings {
     let configuration: ServiceConfiguration
-    /// As `--store` has it.
+    /// The URL of the database.
     let url: String
 
-    /// From which difference clocks are worth a word.
+    /// The clock difference above which a warning is shown.
     private static let clockTolerance: Duration = .seconds(60)
 
     var all: [Finding] {
@@ -35,24 +35,24 @@ struct ClusterFindings {
             func add(_ grade: Finding.Grade, _ detail: String) {
                 findings.append(Finding(grade: grade, subject: "database", detail: detail))
             }
-            if found.schema == nil { add(.bad, "it has no store yet: run 'satchel store migrate' with it once") }
-            for risk in found.risks { add(.bad, "\(risk): a crash may lose what was acknowledged") }
+            if found.schema == nil { add(.bad, "no store yet. Run 'satchel store migrate' once") }
+            for risk in found.risks { add(.bad, "\(risk): a crash may lose acknowledged data") }
             if !found.forbidden.isEmpty {
                 add(
                     .bad,
-                    "this role may not read and write \(found.forbidden.joined(separator: ", ")): grant it SELECT, INSERT, UPDATE and DELETE"
+                    "this role has no access to \(found.forbidden.joined(separator: ", ")). Grant it SELECT, INSERT, UPDATE and DELETE"
                 )
             }
             if found.ownsSchema {
-                add(.extra, "this role owns the tables; one that reads and writes rows is enough for a service")
+                add(.extra, "this role owns the tables. A service only needs a role that reads and writes rows")
             }
             if !found.hasSynchronousStandby {
-                add(.extra, "no commit waits for a standby: a failover may lose what was acknowledged")
+                add(.extra, "commits do not wait for a standby: a failover may lose acknowledged data")
             } else if found.standbys == 0 {
-                add(.bad, "commits wait for a standby, and none streams: nothing is acknowledged until one does")
+                add(.bad, "commits wait for a standby, but none is connected: nothing is acknowledged until one is")
             }
             if let sentence = wakeups(found.hearsWakeups) { add(.extra, sentence) }
-            // Alone, a node tells whoever follows a job all of it.
+            // A single node needs no URL for others.
             let working = found.nodes.filter { $0.role?.works ?? false }
             let unreachable = working.filter { $0.url == nil }.map(\.name)
             if found.nodes.count(where: { $0.role != nil }) > 1, !unreachable.isEmpty {
@@ -62,35 +62,35 @@ struct ClusterFindings {
         }
     }
 
-    /// What keeps nodes from waking each other; nil where nothing does, or nobody wants it.
+    /// Says why nodes do not wake each other; `nil` if they do, or if that is turned off.
     private func wakeups(_ areHeard: Bool?) -> String? {
         let often = "nodes look for work every 100 ms and don't wake each other"
         return switch areHeard {
         case true?: nil
         case false?:
             often
-                + ": what one notifies no other hears through this URL, as behind a pooler in transaction mode. Where there is one, set postgres.pooled; else name the server itself"
+                + ", because NOTIFY does not work through this URL. If there is a pooler in transaction mode, set postgres.pooled. Otherwise use the URL of the server itself"
         case nil where configuration.database.wakeups == .off: nil
-        case nil: often + ", as postgres.pooled says that a pooler is between; postgres.notify: off keeps this quiet"
+        case nil: often + ", because postgres.pooled is set. Set postgres.notify to off to hide this line"
         }
     }
 
-    /// Who lives, by what they do.
+    /// Counts the running nodes by role.
     private static func nodes(_ nodes: [DatabaseExamination.LivingNode]) -> [Finding] {
         guard !nodes.isEmpty else { return [] }
         let roles = NodeRole.allCases.map { role in (role.rawValue, nodes.count { $0.role == role }) }
             .filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
         let (commands, ending) = (nodes.count { $0.role == nil }, nodes.count(where: \.isDraining))
-        var words = roles.isEmpty ? [] : ["living by role: " + roles.joined(separator: ", ")]
-        if commands > 0 { words.append(commands == 1 ? "1 command runs" : "\(commands) commands run") }
-        if ending > 0 { words.append(ending == 1 ? "1 is ending" : "\(ending) are ending") }
+        var words = roles.isEmpty ? [] : ["running: " + roles.joined(separator: ", ")]
+        if commands > 0 { words.append(Quantity.count(commands, "command")) }
+        if ending > 0 { words.append("\(ending) stopping") }
         return [Finding(grade: .good, subject: "nodes", detail: words.joined(separator: "; "))]
     }
 
     private static func reach(of names: [String], of count: Int) -> String {
-        let among = count == 1 ? "" : "of \(count) nodes that work, "
+        let among = count == 1 ? "" : ", of \(count) working nodes"
         return
-            "\(among)\(names.joined(separator: ", ")) \(names.count == 1 ? "doesn't" : "don't") say how others reach \(names.count == 1 ? "it" : "them"): whoever follows a job there from another node hears only that it begins and ends. Set cluster.advertise on each that works, to http://{host}:8080"
+            "no URL for other nodes is set on \(names.joined(separator: ", "))\(among). Clients that follow a job there from another node see only its beginning and end. Set cluster.advertise on each working node to http://{host}:8080"
     }
 
     private var bucket: [Finding] {
@@ -109,14 +109,14 @@ struct ClusterFindings {
             var findings = [
                 Finding(
                     grade: .good, subject: "bucket",
-                    detail: "\(blobs), written, read and deleted; \(Self.milliseconds(found.roundTrip)) away")
+                    detail: "\(blobs), write, read and delete work; \(Self.milliseconds(found.roundTrip)) away")
             ]
             if found.endsUnfinishedUploads == false {
                 findings.append(
                     Finding(
                         grade: .extra, subject: "bucket",
                         detail:
-                            "no rule of it aborts uploads in parts that nobody finished: add one, after 8 days, or they are paid for as long as it is there"
+                            "no lifecycle rule aborts incomplete multipart uploads. Add one with 8 days, or you pay for their parts indefinitely"
                     ))
             }
             return findings + Self.clock("bucket", found.clockOffset)
@@ -129,7 +129,7 @@ struct ClusterFindings {
             Finding(
                 grade: .extra, subject: subject,
                 detail:
-                    "its clock is \(Int(abs(offset.inSeconds))) s \(offset > .zero ? "ahead of" : "behind") this machine's: set the one that is wrong"
+                    "its clock is \(Int(abs(offset.inSeconds))) s \(offset > .zero ? "ahead of" : "behind") this machine's clock. Correct the wrong one"
             )
         ]
     }

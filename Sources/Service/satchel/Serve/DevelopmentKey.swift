@@ -2,13 +2,13 @@ import SatchelCore
 import Glibc
 import Stores
 
-/// The key that a service on loopback makes for itself where there is none, so that it can be tried at once.
+/// The API key that a service on the loopback interface creates if there is none, so that it can be tried immediately.
 enum DevelopmentKey {
     private static let prefix = "development, process "
 
-    /// Makes the key and shows it, where there is no other that is good now.
+    /// Creates and prints the key if there is no other active one.
     ///
-    /// - Returns: Its id; nil where it isn't needed.
+    /// - Returns: The id of the key; `nil` if it isn't needed.
     static func makeIfNeeded(in records: any RecordStore) async throws -> String? {
         let now = try await records.now()
         let good = try await records.keys(of: nil).filter {
@@ -20,7 +20,7 @@ enum DevelopmentKey {
                 isNeeded = false
                 continue
             }
-            // Of a service that was killed.
+            // The key belongs to a service that was killed.
             if kill(process, 0) != 0 && errno == ESRCH { _ = try await records.revokeKey(key.id) }
         }
         guard isNeeded else { return nil }
@@ -28,17 +28,17 @@ enum DevelopmentKey {
             named: prefix + "\(getpid())", for: .service, roles: [.admin], lasting: .seconds(30 * 86_400))
         Console.printError(
             """
-            There is no API key yet, so this one was made, for trying things out; it is good until this process ends:
+            There is no API key yet. This one works until the service stops:
 
               export SATCHEL_KEY=\(token.secretText)
 
-            'satchel key create' makes lasting ones.
+            Create permanent keys with 'satchel key create'.
             """)
         return record.id
     }
 }
 
 extension TenantID {
-    /// Whose the service's keys are when nobody says.
+    /// The default tenant of the service's keys.
     static let service = TenantID(rawValue: "default")
 }

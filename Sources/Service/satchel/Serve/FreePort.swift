@@ -2,14 +2,14 @@ import API
 import SatchelCore
 import Glibc
 
-/// A port that nobody uses.
+/// Finds and checks unused ports.
 enum FreePort {
-    /// One that is free now.
+    /// Returns a port that is free now.
     static func find(on host: String) throws -> Int {
         try bound(ListenAddress(host: host, port: 0))
     }
 
-    /// - Throws: Where the address can't be listened on now.
+    /// - Throws: ``CommandFailure`` if the address can't be listened on.
     static func check(_ address: ListenAddress) throws {
         _ = try bound(address)
     }
@@ -21,18 +21,18 @@ enum FreePort {
         var found: UnsafeMutablePointer<addrinfo>?
         guard unsafe getaddrinfo(address.host, "\(address.port)", &hints, &found) == 0, let first = unsafe found else {
             throw CommandFailure(
-                "the host '\(address.host)' is unknown; listen on an address of this machine.", status: 2)
+                "the host '\(address.host)' is unknown. Listen on an address of this machine.", status: 2)
         }
         defer { unsafe freeaddrinfo(first) }
         let number = unsafe socket(first.pointee.ai_family, first.pointee.ai_socktype, 0)
-        guard number >= 0 else { throw CommandFailure("no socket can be made: \(SystemErrorText.current).") }
+        guard number >= 0 else { throw CommandFailure("a socket can't be created: \(SystemErrorText.current).") }
         let socket = Descriptor(owning: number)
-        // As the server does, so that what a connection left behind is no obstacle.
+        // Like the server, so that closed connections do not block the port.
         var isReused: Int32 = 1
         unsafe setsockopt(socket.number, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
         guard unsafe bind(socket.number, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0 else {
             throw CommandFailure(
-                "\(address) can't be listened on: \(SystemErrorText.current). Choose another address or port with --listen, or end what uses it."
+                "\(address) can't be listened on: \(SystemErrorText.current). Choose another address or port with --listen, or stop the program that uses it."
             )
         }
         var own = sockaddr_in6()
@@ -42,8 +42,8 @@ enum FreePort {
                 unsafe getsockname(socket.number, $0, &length)
             }
         }
-        guard isKnown == 0 else { throw CommandFailure("no port can be found: \(SystemErrorText.current).") }
-        // The port is at the same place for both families.
+        guard isKnown == 0 else { throw CommandFailure("no free port can be found: \(SystemErrorText.current).") }
+        // The port has the same offset in both address families.
         return Int(UInt16(bigEndian: own.sin6_port))
     }
 }

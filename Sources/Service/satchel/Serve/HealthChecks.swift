@@ -4,47 +4,47 @@ import CodecPool
 import Ingest
 import Stores
 
-/// What must be well for the service to be ready.
+/// The checks of `/readyz`.
 enum HealthChecks {
     static func all(
         of store: Store, spool: Spool, codecs: CodecPool, _ settings: ServiceSettings
     ) -> [ServiceHealth.Check] {
         let common = [
-            ServiceHealth.Check("store", advice: "The log says more. 'satchel doctor' looks at the store.") {
+            ServiceHealth.Check("store", advice: "See the log, and run 'satchel doctor' to check the store.") {
                 do {
                     _ = try await store.records.now()
                     _ = try await store.records.statistics()
-                    // A disk that is read-only, full or gone shows here. What isn't committed has no name that stays.
+                    // Fails if the disk is read-only, full or missing. The uncommitted file leaves no trace.
                     var file = try spool.create()
                     try unsafe Array("1".utf8).withUnsafeBytes { try unsafe file.write($0) }
                     return nil
                 } catch {
-                    return (error as? AttachmentError)?.message ?? "it fails"
+                    return (error as? AttachmentError)?.message ?? "the store fails"
                 }
             },
             ServiceHealth.Check(
-                "disk", advice: "Free some room, or have less kept: by quotas, or a shorter retention of the profiles."
+                "disk", advice: "Free some space, or keep less, by quotas or shorter retention in the profiles."
             ) {
-                guard let free = try? await store.freeBytes() else { return "its room can't be told" }
+                guard let free = try? await store.freeBytes() else { return "the free space is unknown" }
                 guard free < settings.intake.freeBytes else { return nil }
                 return
-                    "\(Quantity.bytes(free)) are free, less than intake.free_bytes (\(Quantity.bytes(settings.intake.freeBytes)))"
+                    "\(Quantity.bytes(free)) free, less than intake.free_bytes (\(Quantity.bytes(settings.intake.freeBytes)))"
             },
-            // Content is there all the same, and a submission is answered with 429.
+            // Not required: content is still served, and submissions are answered with 429.
             ServiceHealth.Check(
                 "queue", isRequired: false,
-                advice: "Wait, or have more workers: submissions are answered with 429 until then."
+                advice: "Wait, or add workers. Until then, submissions are answered with 429."
             ) {
-                guard let statistics = try? await store.records.statistics() else { return "it can't be looked at" }
+                guard let statistics = try? await store.records.statistics() else { return "the queue can't be read" }
                 let pending = statistics.queues.values.reduce(0) { $0 + $1.pending }
                 guard pending >= settings.intake.queue else { return nil }
-                return "\(pending) jobs wait, as many as intake.queue allows"
+                return "\(pending) jobs are waiting, as many as intake.queue allows"
             },
         ]
         guard settings.role.works else { return common }
         return common + [
-            ServiceHealth.Check("codecs", advice: "'satchel doctor' says what keeps them from starting.") {
-                await codecs.isWorking ? nil : "no codec process can be started; see 'satchel doctor'"
+            ServiceHealth.Check("codecs", advice: "Run 'satchel doctor' to see why.") {
+                await codecs.isWorking ? nil : "no codec process can be started"
             }
         ]
     }

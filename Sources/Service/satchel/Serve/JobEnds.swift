@@ -2,7 +2,7 @@ import SatchelCore
 import Jobs
 import Logging
 
-/// What is done when a job has come to its end here: a line in the log.
+/// Logs each job that finishes on this node.
 final class JobEnds: Sendable {
     private let logger: Logger
 

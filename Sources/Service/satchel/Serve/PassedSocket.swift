@@ -2,11 +2,11 @@ import API
 import SatchelCore
 import Glibc
 
-/// A socket that whoever starts the service listens on for it: socket activation, as in sd_listen_fds(3).
+/// A listening socket passed by the service manager: socket activation, as in sd_listen_fds(3).
 struct PassedSocket: Sendable, CustomStringConvertible {
     enum Place: Hashable, Sendable {
         case network(ListenAddress)
-        /// Of the file system, or abstract with an `@` at its beginning.
+        /// A path in the file system, or an abstract address that starts with `@`.
         case local(String)
     }
 
@@ -20,7 +20,7 @@ struct PassedSocket: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether nobody but this machine can connect.
+    /// Whether only programs on this machine can connect.
     var isLocal: Bool {
         switch place {
         case .network(let address): address.isLoopback
@@ -28,10 +28,10 @@ struct PassedSocket: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The first that is passed, where any is.
+    /// The number of the first passed descriptor.
     private static let firstDescriptor: Int32 = 3
 
-    /// Those that are meant for this process; from then on no program that it starts inherits them.
+    /// Returns the sockets meant for this process, and keeps child processes from inheriting them.
     static func all(in environment: [String: String]) throws(CommandFailure) -> [PassedSocket] {
         guard environment["LISTEN_PID"] == "\(getpid())", let text = environment["LISTEN_FDS"], let count = Int32(text),
             (0...1024).contains(count)
@@ -43,7 +43,7 @@ struct PassedSocket: Sendable, CustomStringConvertible {
             guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0, let place = place(of: descriptor) else {
                 let name = names.indices.contains(Int(offset)) ? " '\(names[Int(offset)])'" : ""
                 throw CommandFailure(
-                    "descriptor \(descriptor)\(name), passed by LISTEN_FDS, is no stream socket that is listened on; in a .socket unit, ListenStream= makes one, with Accept=no.",
+                    "descriptor \(descriptor)\(name), passed by LISTEN_FDS, is not a listening stream socket. In a .socket unit, use ListenStream= with Accept=no.",
                     status: 2)
             }
             sockets.append(PassedSocket(descriptor: descriptor, place: place))
@@ -51,7 +51,7 @@ struct PassedSocket: Sendable, CustomStringConvertible {
         return sockets
     }
 
-    /// Nil for anything but a stream socket that is listened on.
+    /// Returns the address of a listening stream socket; `nil` for any other descriptor.
     private static func place(of descriptor: Int32) -> Place? {
         guard option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN, of: descriptor) == 1
         else { return nil }

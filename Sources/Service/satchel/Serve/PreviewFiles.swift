@@ -2,23 +2,23 @@ import API
 import SatchelCore
 import Foundation
 
-/// The files that a preview is made of.
+/// The files of a preview.
 struct PreviewFiles: Sendable {
     let payload: String
     let format: PayloadFormat
     let category: String?
-    /// By identifier.
+    /// Attached files with their identifiers.
     let attachments: [AttachedFile]
 
-    /// Bytes of a payload or a category that are worth reading: more than either may have.
+    /// The number of bytes to read, more than a payload or category may have.
     private static let limit = 1 << 20
 
-    /// For people: `push.json, red.json`.
+    /// The names for messages: `push.json, red.json`.
     var names: String { ([payload, category] + attachments.map(\.path)).compactMap(\.self).joined(separator: ", ") }
 
-    /// What they hold now.
+    /// Reads the files.
     ///
-    /// - Throws: ``CommandFailure``, one sentence for the first that can't be read.
+    /// - Throws: ``CommandFailure`` for the first file that can't be read.
     func contents() throws -> LivePreview.Contents {
         LivePreview.Contents(
             payload: try Self.bytes(of: payload), format: format, category: try category.map(Self.bytes),
@@ -31,7 +31,8 @@ struct PreviewFiles: Sendable {
             defer { try? file.close() }
             return Array(try file.read(upToCount: limit) ?? Data())
         } catch {
-            throw CommandFailure("'\(path)' can't be read; check the path and its mode.", status: 2)
+            throw CommandFailure(
+                "'\(path)' can't be read. Check that it exists and that you have permission.", status: 2)
         }
     }
 }

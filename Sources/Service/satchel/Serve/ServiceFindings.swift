@@ -5,17 +5,17 @@ import HTTPServer
 import Platform
 import SystemPackage
 
-/// What `satchel serve` would find on this machine.
+/// Checks of what `satchel serve` needs on this machine.
 struct ServiceFindings {
-    /// The file of settings; nil for the usual one.
+    /// The settings file; `nil` for the default one.
     let file: String?
 
-    /// Descriptors beside those of connections: the store's, the codecs', what jobs fetch and write.
+    /// Descriptors for the store, the codecs and the files of jobs, in addition to connections.
     private static let ownDescriptors = 1024
 
     private var path: String? { ConfigurationFile.path(named: file, ProcessInfo.processInfo.environment) }
 
-    /// What it would read, with every problem.
+    /// The settings with all problems.
     var read: ResolvedConfiguration {
         ResolvedConfiguration(flags: [], environment: ProcessInfo.processInfo.environment, file: path)
     }
@@ -29,8 +29,9 @@ struct ServiceFindings {
             findings.append(
                 Finding(
                     grade: .good, subject: "settings",
-                    detail: (path ?? "no file")
-                        + ", \(Quantity.count(read.origins.count, "setting")) not left at the default"))
+                    detail:
+                        "\(path ?? "no settings file"), \(Quantity.count(read.origins.count, "value")) changed from the default"
+                ))
         }
         let swaps = (try? String(contentsOfFile: "/proc/swaps", encoding: .utf8)) ?? ""
         return findings + [
@@ -39,7 +40,7 @@ struct ServiceFindings {
     }
 
     private func disk(_ configuration: ServiceConfiguration) -> Finding {
-        // The nearest directory that is there, for a store that is still to be made.
+        // For a store that does not exist yet, the nearest existing directory.
         var place =
             switch StoreLocation(configuration.store) {
             case .memory: FileManager.default.temporaryDirectory
@@ -52,20 +53,20 @@ struct ServiceFindings {
             place.deleteLastPathComponent()
         }
         guard let free = try? Files.freeBytes(at: FilePath(place.path(percentEncoded: false))) else {
-            return Finding(grade: .bad, subject: "disk", detail: "the room at '\(wanted)' can't be told")
+            return Finding(grade: .bad, subject: "disk", detail: "the free space at '\(wanted)' is unknown")
         }
         let least = configuration.settings.intake.freeBytes
         let isEnough = free >= least
         return Finding(
             grade: isEnough ? .good : .bad, subject: "disk",
             detail: "\(Quantity.bytes(free)) free"
-                + (isEnough ? "" : ", less than intake.free_bytes (\(Quantity.bytes(least))): nothing would be taken"))
+                + (isEnough ? "" : ", less than intake.free_bytes (\(Quantity.bytes(least))): jobs would be rejected"))
     }
 
     private func descriptors(_ configuration: ServiceConfiguration) -> Finding {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return Finding(grade: .bad, subject: "open files", detail: "the limit can't be told")
+            return Finding(grade: .bad, subject: "open files", detail: "the limit is unknown")
         }
         let wanted = configuration.settings.connections.connections + Self.ownDescriptors
         let isEnough = limit.rlim_max >= wanted
@@ -74,7 +75,7 @@ struct ServiceFindings {
             detail: "up to \(limit.rlim_max)"
                 + (isEnough
                     ? ""
-                    : "; connections.connections needs \(wanted): raise the limit (LimitNOFILE=, ulimit -n) or lower the setting")
+                    : "; connections.connections needs \(wanted). Raise the limit (LimitNOFILE=, ulimit -n) or lower the setting")
         )
     }
 

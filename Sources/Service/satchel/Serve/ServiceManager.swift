@@ -3,14 +3,14 @@ import Dispatch
 import Glibc
 import Logging
 
-/// Who started the service and wants to hear how it is, as systemd does: sd_notify(3), sd_watchdog_enabled(3).
+/// Notifies a service manager such as systemd: sd_notify(3), sd_watchdog_enabled(3).
 final class ServiceManager: Sendable {
     enum Message {
-        /// It takes requests.
+        /// The service accepts requests at this address.
         case ready(String)
-        /// It takes no more, and ends within that time.
+        /// The service accepts no more requests and ends within this time.
         case stopping(within: Duration)
-        /// It works, and isn't just there.
+        /// The service is responsive.
         case alive
 
         var text: String {
@@ -19,7 +19,7 @@ final class ServiceManager: Sendable {
             case .stopping(let limit):
                 """
                 STOPPING=1
-                STATUS=Finishing what is underway
+                STATUS=Finishing running jobs
                 EXTEND_TIMEOUT_USEC=\(Int(limit.inSeconds * 1e6))
                 """
             case .alive: "WATCHDOG=1"
@@ -27,28 +27,28 @@ final class ServiceManager: Sendable {
         }
     }
 
-    /// What the environment tells of it, and of the sockets that it passes: for this process alone.
+    /// Environment variables of the service manager, meant for this process only.
     static let variables = [
         "NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID", "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES",
     ]
 
-    /// After so long without ``Message/alive`` it takes the service for dead; nil where it doesn't care.
+    /// The time without ``Message/alive`` after which the manager restarts the service; `nil` if there is no watchdog.
     let patience: Duration?
     private let socket: Descriptor
     private let address: [UInt8]
-    // Where it can't keep up, whoever tells it waits.
+    // Sending may block if the manager is slow.
     private let queue = DispatchQueue(label: "satchel.service-manager")
     private let logger: Logger
 
-    /// Nil where nobody wants to hear.
+    /// Fails if there is no service manager to notify.
     init?(_ environment: [String: String], logger: Logger) {
         guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
-        // The first byte of an abstract address is 0.
+        // An abstract address starts with a zero byte.
         var bytes = Array(path.utf8)
         if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
         let number = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard [0, UInt8(ascii: "/")].contains(bytes[0]), bytes.count < 108, number >= 0 else {
-            logger.warning("the service manager can't be told anything", metadata: ["socket": "\(path)"])
+            logger.warning("cannot notify the service manager", metadata: ["socket": "\(path)"])
             if number >= 0 { close(number) }
             return nil
         }
@@ -61,7 +61,7 @@ final class ServiceManager: Sendable {
         }
     }
 
-    /// In the order of the calls; nobody waits for it.
+    /// Sends messages in the order of the calls, without blocking.
     func notify(_ message: Message) {
         queue.async { [self] in
             let text = message.text
@@ -70,7 +70,7 @@ final class ServiceManager: Sendable {
             }
             guard sent < 0 else { return }
             logger.warning(
-                "the service manager can't be told",
+                "cannot notify the service manager",
                 metadata: ["message": "\(text)", "reason": "\(SystemErrorText.current)"])
         }
     }
@@ -80,7 +80,7 @@ final class ServiceManager: Sendable {
             socket.number, text, text.utf8.count, Int32(MSG_NOSIGNAL), address, socklen_t(self.address.count))
     }
 
-    /// Programs that are started from now on don't take themselves for the service.
+    /// Keeps child processes from acting as the service.
     static func forget() {
         for name in variables { unsafe unsetenv(name) }
     }

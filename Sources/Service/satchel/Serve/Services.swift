@@ -14,12 +14,12 @@ struct HealthWatch: ServiceLifecycle.Service {
     }
 }
 
-/// Tells the service manager that the service works: that Swift's tasks and the event loops have their turns.
+/// Notifies the service manager while Swift's tasks and the event loops are responsive.
 struct Watchdog: ServiceLifecycle.Service {
     private let manager: ServiceManager
     private let patience: Duration
 
-    /// Nil where the manager doesn't ask for it.
+    /// Fails if the manager has no watchdog.
     init?(manager: ServiceManager) {
         guard let patience = manager.patience else { return nil }
         self.manager = manager
@@ -36,7 +36,7 @@ struct Watchdog: ServiceLifecycle.Service {
     }
 }
 
-/// Sweeps the store now and then: what has expired, what nothing refers to, what interrupted work left.
+/// Cleans the store periodically: expired files, orphaned files, and leftovers of interrupted work.
 struct Maintenance: ServiceLifecycle.Service {
     let store: Store
     let interval: Duration
@@ -45,7 +45,7 @@ struct Maintenance: ServiceLifecycle.Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            // Spread out, so that servers that were started together don't sweep together.
+            // Random, so that nodes that started together do not clean at the same time.
             var wait = interval * Double.random(in: 0.1...0.5)
             while (try? await Task.sleep(for: wait)) != nil {
                 await sweep()
@@ -58,7 +58,7 @@ struct Maintenance: ServiceLifecycle.Service {
         do throws(AttachmentError) {
             let swept = try await store.sweep(inTurn: true, auditKept: auditKept)
             logger.debug(
-                "swept the store",
+                "cleaned the store",
                 metadata: [
                     "expired": .stringConvertible(swept.expired), "orphans": .stringConvertible(swept.orphans),
                     "leftovers": .stringConvertible(swept.leftovers), "bytes": .stringConvertible(swept.bytes),
@@ -66,13 +66,13 @@ struct Maintenance: ServiceLifecycle.Service {
                 ])
         } catch {
             if !Task.isCancelled {
-                logger.error("the store can't be swept", metadata: ["reason": "\(error.description)"])
+                logger.error("cannot clean the store", metadata: ["reason": "\(error.description)"])
             }
         }
     }
 }
 
-/// Calls webhooks. One that is underway when the service ends is called again by whoever comes next.
+/// Calls webhooks. A call interrupted by the end of the service is repeated by the next one.
 struct WebhookCalls: ServiceLifecycle.Service {
     let sender: WebhookSender
 
@@ -81,7 +81,7 @@ struct WebhookCalls: ServiceLifecycle.Service {
     }
 }
 
-/// Fires notifications. What is begun when the service ends is completed by whoever comes next.
+/// Fires notifications. A firing interrupted by the end of the service is completed by the next one.
 struct NotificationWork: ServiceLifecycle.Service {
     let service: API.Service
 
@@ -90,8 +90,7 @@ struct NotificationWork: ServiceLifecycle.Service {
     }
 }
 
-/// Carries out jobs; when the service is to end, finishes what is underway, and hands back what takes longer than
-/// `grace`.
+/// Processes jobs. On shutdown, running jobs finish, or are handed back after `grace`.
 struct JobWork: ServiceLifecycle.Service {
     let jobs: JobService
     let grace: Duration
@@ -104,7 +103,7 @@ struct JobWork: ServiceLifecycle.Service {
                 do {
                     try await working.value
                 } catch is CancellationError {
-                    logger.notice("handed back what was underway")
+                    logger.notice("handed back unfinished jobs")
                 }
             } onGracefulShutdown: {
                 Task { await jobs.drain(within: grace) }

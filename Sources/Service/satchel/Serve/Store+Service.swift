@@ -3,8 +3,7 @@ import Logging
 import Stores
 
 extension Store {
-    /// Runs `body` with the service's code on this store, by the same configuration: nothing listens, is prepared or fires by
-    /// itself here.
+    /// Runs `body` with the service's code and configuration on this store, without listening or working in the background.
     func withService<Result>(
         _ body: (API.Service, ServiceConfiguration) async throws -> Result
     ) async throws -> Result {

@@ -1,20 +1,20 @@
-/// Which known name somebody probably meant.
+/// Suggests a known name for a misspelled one.
 public enum NearestName {
-    /// `; 'batch' is the nearest`, where one is near enough to be meant.
+    /// Returns ` (did you mean 'batch'?)`, or an empty string if no known name is near enough.
     public static func hint(for name: String, in known: [String]) -> String {
-        nearest(to: name, in: known, atMost: 1).first.map { "; '\($0)' is the nearest" } ?? ""
+        nearest(to: name, in: known, atMost: 1).first.map { " (did you mean '\($0)'?)" } ?? ""
     }
 
-    /// Those that are near enough to be meant, the nearest first.
+    /// Returns the known names that are near enough, nearest first.
     ///
-    /// - Parameter key: What is compared of a name.
+    /// - Parameter key: Returns the part of a name to compare.
     public static func nearest(
         to name: String, in known: [String], atMost count: Int, by key: (String) -> String = { $0 }
     ) -> [String] {
         let limit = max(2, name.count / 2)
         let near = known.compactMap { known -> (name: String, distance: Int)? in
             let compared = key(known)
-            // No distance is less than that of the lengths.
+            // The difference in length is a lower bound of the distance.
             guard abs(compared.count - name.count) <= limit else { return nil }
             let distance = distance(name, compared)
             return distance <= limit ? (known, distance) : nil
@@ -25,7 +25,7 @@ public enum NearestName {
         return sorted.prefix(count).map(\.element.name)
     }
 
-    /// Levenshtein's.
+    /// The Levenshtein distance.
     private static func distance(_ left: String, _ right: String) -> Int {
         let right = Array(right)
         var row = Array(0...right.count)

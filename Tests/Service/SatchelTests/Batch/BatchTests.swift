@@ -19,7 +19,7 @@ import Testing
         #expect(
             Set(second.lines.compactMap { $0["attachment_id"] as? String })
                 == Set(first.lines.compactMap { $0["attachment_id"] as? String }))
-        #expect(second.errors.contains("Nothing was left to do"))
+        #expect(second.errors.contains("Nothing to do"))
 
         try user.sample("jpeg/coffee.jpg", as: "in/deep/er/b.png")
         let third = try user.batch("in")

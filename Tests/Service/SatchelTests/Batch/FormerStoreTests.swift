@@ -59,13 +59,13 @@ import Testing
         #expect(
             same.outputText.contains(#/image +1 /#) && same.outputText.contains(#/unchanged +2 /#), "\(same.outputText)"
         )
-        #expect(!same.errorText.contains("done anew"), "\(same.errorText)")
+        #expect(!same.errorText.contains("prepared again"), "\(same.errorText)")
         try profile(71)
         let changed = try dry()
         #expect(changed.outputText.contains(#/image +3 /#) && !changed.outputText.contains("unchanged"))
         #expect(
             changed.errorText.contains(
-                "2 files were done under another version of the profile 'mine', and would be done anew."),
+                "2 files were prepared under another version of the profile 'mine', and would be prepared again."),
             "\(changed.errorText)")
         // What is counted is what is then done.
         let run = try user.batch("in", "--profiles", "mine.yaml", "--profile", "mine")

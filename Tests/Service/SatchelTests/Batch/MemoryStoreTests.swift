@@ -24,6 +24,6 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: user.store.path(percentEncoded: false)))
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path(percentEncoded: false)).isEmpty)
         let list = try satchel.run(["list", "--store", "memory:"])
-        #expect(list.status == 2 && list.errorText.contains("goes with its process"))
+        #expect(list.status == 2 && list.errorText.contains("is discarded when its process exits"))
     }
 }

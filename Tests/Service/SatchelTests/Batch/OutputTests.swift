@@ -69,7 +69,7 @@ import Testing
         #expect(try Self.files(failed).keys.sorted() == ["original", "thumbnail"])
         #expect(failed["attachment_id"] is String)
         #expect(
-            first.errors.contains("'a.jpg.main.jpg' could not be written into the output directory: Is a directory"))
+            first.errors.contains("'a.jpg.main.jpg' could not be written to the output directory: Is a directory"))
         #expect(try Self.line(of: "b.jpg", in: first.lines)["state"] as? String == "delivered")
         // What has no output yet isn't moved.
         #expect(try FileManager.default.contentsOfDirectory(atPath: user.home.path + "/in") == ["a.jpg"])
@@ -91,7 +91,7 @@ import Testing
             #expect(first.status == 1)
             let failed = try Self.line(of: "card/a.jpg", in: first.lines)
             #expect(Self.code(failed) == "removal_failed", "\(failed)")
-            #expect(first.errors.contains("the source could not be removed"), "\(first.errors)")
+            #expect(first.errors.contains("the source could not be deleted"), "\(first.errors)")
             let id = try #require(failed["attachment_id"] as? String)
             #expect(try user.run("get", id, "--rendition", "original").output == photo)
             #expect(try Self.line(of: "in/b.jpg", in: first.lines)["state"] as? String == "delivered")

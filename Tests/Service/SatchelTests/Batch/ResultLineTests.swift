@@ -52,7 +52,7 @@ import Testing
             #expect(lines.first == "Delivered, but not in full:")
             #expect(
                 lines.count { $0 == "  a.jpg: \(reason)." } == 20
-                    && lines.contains("  … and 5 more; the same command with --format jsonl tells of all."))
+                    && lines.contains("  … and 5 more. Use --format jsonl to list all."))
         }
     }
 
@@ -76,8 +76,8 @@ import Testing
                 "  a, b, c, d, e and 2 more: \(no) (looks like text/plain). Send the picture, sound or video itself.",
                 "  d.pdf: This is a PDF document, not a picture, sound or video. Export its pages as JPEG or PNG.",
                 "  e.jpg: The file is empty. Send it again.",
-                "Passed over: link; links and the like are never opened, and --all lists them.",
-                "10 files: 0 delivered, 9 skipped (no media, or empty), 1 passed over (links and the like).",
+                "Not opened, because not regular files: link. Use --all to list them.",
+                "10 files: 0 delivered, 9 skipped (empty or not media), 1 not opened (such as links).",
             ])
         #expect(summary.lines(profile: .notification, elapsed: .seconds(1), isQuiet: true).isEmpty)
     }
@@ -125,8 +125,8 @@ import Testing
             summary.add(line)
         }
         let lines = summary.lines(profile: .notification, elapsed: .seconds(1))
-        #expect(lines[21] == "  … and 3 more; the same command with --format jsonl tells of all.")
-        #expect(lines.contains("  … and 6 more; the same command with --format jsonl tells of all."))
+        #expect(lines[21] == "  … and 3 more. Use --format jsonl to list all.")
+        #expect(lines.contains("  … and 6 more. Use --format jsonl to list all."))
     }
 
     @Test func `sentences are wrapped at words, and indented further`() {

@@ -8,8 +8,8 @@ import Testing
         let user = try CommandLineUser()
         let sample = Category.sample("event-invite")
         try user.file("invite.json", JSON.encode(sample))
-        #expect(try user.run("category", "put", "invite.json").outputText == "event-invite is new\n")
-        #expect(try user.run("category", "put", "invite.json").outputText == "event-invite is replaced\n")
+        #expect(try user.run("category", "put", "invite.json").outputText == "event-invite was added\n")
+        #expect(try user.run("category", "put", "invite.json").outputText == "event-invite was replaced\n")
         #expect(
             try user.run("category", "list").outputText == """
                 CATEGORY      ACTIONS       EXTENSION  RESPONSES        PROFILE
@@ -48,7 +48,7 @@ import Testing
         #expect(
             lines.dropFirst().map { String($0.prefix { $0 != ":" }) }.sorted()
                 == ["  /actions/0/id", "  /id", "  /profile", "  /responses/handler/url", "  /titel"])
-        #expect(try user.run("category", "put", "missing.json").errorText.contains("cannot be read"))
+        #expect(try user.run("category", "put", "missing.json").errorText.contains("can't be read"))
         #expect(!FileManager.default.fileExists(atPath: user.store.path(percentEncoded: false)))
     }
 }

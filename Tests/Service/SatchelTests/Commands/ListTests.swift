@@ -51,6 +51,6 @@ import Testing
             #expect(result.errorText.contains("There are more") == isMore, "\(arguments): \(result.errorText)")
         }
         let nothing = try user.run("list", "--path", "2023/*")
-        #expect(nothing.output.isEmpty && nothing.errorText.contains("no such attachments"), "\(nothing.errorText)")
+        #expect(nothing.output.isEmpty && nothing.errorText.contains("No attachments found"), "\(nothing.errorText)")
     }
 }

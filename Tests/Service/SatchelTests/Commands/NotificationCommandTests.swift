@@ -24,7 +24,7 @@ import Testing
         #expect(first.record["next_at"] as? String == "2999-12-24T17:00:00.000Z")
         #expect(first.record["metadata"] as? [String: String] == ["order": "1"] && first.said.isEmpty)
         let again = try add("--at", "2999-12-24T18:00:00+01:00")
-        #expect(again.record["generation"] as? Int == 1 && again.said.contains("nothing was changed"))
+        #expect(again.record["generation"] as? Int == 1 && again.said.contains("nothing changed"))
         #expect(try add("--in", "7d").record["generation"] as? Int == 2)
         #expect(try user.run("notification", "list", "--format", "csv").outputText.contains("\nn,pending,"))
         let shown = try object(try user.run("notification", "show", "n"))
@@ -54,7 +54,7 @@ import Testing
         #expect((shown["firings"] as? [[String: Any]])?.count == 2)
         #expect(try user.run("notification", "rm", "n").status == 0)
         let ended = try user.run("notification", "fire", "n")
-        #expect(ended.status == 1 && ended.errorText.contains("was taken back"), "\(ended.errorText)")
+        #expect(ended.status == 1 && ended.errorText.contains("was cancelled"), "\(ended.errorText)")
     }
 
     @Test func `a file is kept with the store until somebody prepares it, and not where nothing is added`() throws {
@@ -83,18 +83,21 @@ import Testing
         try user.file("timed.json", Data(#"{"payload": {}, "trigger": {"type": "manual"}}"#.utf8))
         try user.file("broken.json", Data("{".utf8))
         for (arguments, says) in [
-            (["missing.json"], "'missing.json' can't be read; check the path and its mode."),
-            (["."], "'.' can't be read; check the path and its mode."),
-            (["push.json", "--id", "a b"], "--id has 1 to 128 letters"),
+            (["missing.json"], "'missing.json' can't be read. Check that it exists and that you have permission."),
+            (["."], "'.' can't be read. Check that it exists and that you have permission."),
+            (["push.json", "--id", "a b"], "--id must have 1 to 128 letters"),
             (["push.json", "--at", "2999-12-24T18:00:00"], "'2999-12-24T18:00:00' is invalid for '--at <time>'"),
             (["push.json", "--at", "2999-12-24T18:00:00Z", "--in", "1m"], "Give --at or --in, not both."),
             (["push.json", "--in", "soon"], "'soon' is invalid for '--in <time>'"),
             (["push.json", "--in", "367d"], "--in must be at most 366 days, not 367d."),
-            (["push.json", "--attach", "photo"], "is no identifier with a file: photo=x.jpg."),
-            (["push.json", "--attach", "a=x.jpg,a=y.jpg"], "Two --attach have the same identifier."),
+            (
+                ["push.json", "--attach", "photo"],
+                "--attach must be an identifier and a file, such as photo=x.jpg, not 'photo'."
+            ),
+            (["push.json", "--attach", "a=x.jpg,a=y.jpg"], "--attach identifiers must differ."),
             (["push.json", "--attach", "photo=x.jpg"], "'x.jpg' can't be read"),
-            (["push.json", "--attach", "photo=/dev/null"], "'/dev/null' is no regular file"),
-            (["push.json", "--store", "memory:"], "a store in memory goes with its process"),
+            (["push.json", "--attach", "photo=/dev/null"], "'/dev/null' is not a regular file"),
+            (["push.json", "--store", "memory:"], "a store in memory is discarded when its process exits"),
         ] {
             let result = try user.satchel.run(["notification", "add"] + arguments)
             #expect(result.status == 2 && result.output.isEmpty, "\(arguments)")

@@ -47,7 +47,7 @@ import Testing
             #expect(try await preview.get(path).status == 404)
         }
         let result = try await preview.interrupt()
-        #expect(result.status == 0 && result.errorText.hasSuffix("Ctrl-C ends it.\n"))
+        #expect(result.status == 0 && result.errorText.hasSuffix("Press Ctrl-C to stop.\n"))
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: home.path).filter { $0.hasPrefix("satchel-") } == [])
     }
@@ -125,8 +125,8 @@ import Testing
         for (arguments, says) in [
             (["missing.json"], "'missing.json' can't be read"),
             (["push.json", "--category", "missing.json"], "'missing.json' can't be read"),
-            (["push.json", "--attach", "photo"], "is no identifier with a file: photo=x.jpg"),
-            (["push.json", "--attach", "a=x.jpg,a=y.jpg"], "Two --attach have the same identifier"),
+            (["push.json", "--attach", "photo"], "--attach must be an identifier and a file, such as photo=x.jpg"),
+            (["push.json", "--attach", "a=x.jpg,a=y.jpg"], "--attach identifiers must differ"),
             (["push.json", "--attach", "photo=x.jpg"], "'x.jpg' can't be read"),
             (
                 ["push.json", "--handler", "ftp://x/"],

@@ -53,7 +53,7 @@ import Testing
         try user.file("zones/+VERSION", Data("2019a\n".utf8))
         let old = try line(empty.path(percentEncoded: false))
         #expect(
-            old.hasPrefix("--") && old.contains("2019a, 1 zone in") && old.contains("install the newest package tzdata")
+            old.hasPrefix("--") && old.contains("2019a, 1 zone in") && old.contains("Install the newest package tzdata")
         )
         try user.file("zones/+VERSION", Data("2999a\n".utf8))
         #expect(try line(empty.path(percentEncoded: false)).hasPrefix("ok"))
@@ -74,6 +74,6 @@ import Testing
             print(state != 5 and not status & 64)
             """
         ).outputText.hasPrefix("True")
-        #expect(line.hasPrefix(isKept ? "ok" : "--") && line.contains("not synchronised") == !isKept, "\(line)")
+        #expect(line.hasPrefix(isKept ? "ok" : "--") && line.contains("not synchronized") == !isKept, "\(line)")
     }
 }

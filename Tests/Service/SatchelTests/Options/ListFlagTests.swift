@@ -28,7 +28,7 @@ import Testing
                 }
                 let name = (argument["preferredName"] as? [String: Any])?["name"] as? String ?? ""
                 names.insert(name)
-                #expect((argument["abstract"] as? String ?? "").contains("several with commas, or repeated"), "\(name)")
+                #expect((argument["abstract"] as? String ?? "").contains("comma-separated or repeated"), "\(name)")
             }
             for command in command["subcommands"] as? [[String: Any]] ?? [] { look(at: command) }
         }

@@ -71,7 +71,7 @@ import Testing
         let screen = try user.screen(
             ["batch", "in", "--codecs", "1"], steps: [.wait("(.*full.*\n){3}"), .send("\u{3}")])
         #expect(screen.status == 130)
-        #expect(screen.lines.last == "Interrupted. The same command carries on where this one stopped.")
+        #expect(screen.lines.last == "Interrupted. Run the same command again to continue.")
         #expect(screen.lines.dropLast().allSatisfy(isRow), "\(screen.text)")
     }
 
@@ -112,12 +112,12 @@ import Testing
         let second = try user.screen(["batch", "in"])
         #expect(
             second.lines.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
-                == "Nothing was left to do: 301 files unchanged since an earlier run, 1 passed over (links and the like; --all lists them)."
+                == "Nothing to do: 301 files unchanged since an earlier run, 1 not opened (such as links; --all lists them)."
         )
         try user.file("in/b.jpg", photo)
         let third = try user.screen(["batch", "in"])
         #expect(third.lines.count { $0.hasSuffix(".jpg") } == 1 && !third.text.contains(".txt"), "\(third.text)")
-        #expect(third.text.contains("Passed over: link.jpg"), "\(third.text)")
+        #expect(third.text.contains("Not opened, because not regular files: link.jpg"), "\(third.text)")
         let all = try user.run("batch", "in", "--all")
         #expect(all.outputText.split(separator: "\n").count == 304, "\(all.outputText)")
         let quiet = try user.screen(["batch", "in", "--quiet"])

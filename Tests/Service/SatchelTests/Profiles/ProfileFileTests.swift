@@ -41,7 +41,7 @@ import Testing
         var explained: [String] = []
         func collect(_ fields: [FieldDescription], _ values: PlainValue, isAbsent: Bool) {
             for (field, member) in zip(fields, values.members) where field.type != .name {
-                explained += [field.summary, "It takes \(field.expected). Default: \(field.standard.yaml)."]
+                explained += [field.summary, "Type: \(field.expected). Default: \(field.standard.yaml)."]
                 var line = "\(field.name): \(member.value.yaml)"
                 if case .part(_, _, _) = field.type, member.value != .nothing { line = "\(field.name):" }
                 explained.append(line)
