@@ -108,8 +108,7 @@ docker-check: dependencies-check build ## Check the image's runtime stage in a f
 
 .PHONY: deb-check
 deb-check: dependencies-check dependencies-package build ## Check the Debian package under systemd, in a fresh Debian.
-	$(SWIFT) build --product generate-manual
-	./Packaging/man.sh .build/debug/satchel .build/man
+	./Packaging/man.py .build/debug/satchel .build/man
 	./Packaging/check.sh .build/debug
 
 .PHONY: test-codecs
@@ -219,12 +218,9 @@ bench-test: ## Run the tests of the benchmarks themselves.
 bench-inner: dependencies-check inner-bench ## Count the instructions of inner pieces, and compare them with their thresholds.
 	./Benchmarks/inner/check.sh
 
-# The generator of man pages is built as the programs are, and shares ArgumentParser with them. ArgumentParser's own command of
-# `swift package` would build all programs for it once more.
 .PHONY: man
 man: release ## Write the man pages into .build/man.
-	@./Packaging/progress.sh .build/man.log "Building the man pages" $(BUILD_RELEASE) --product generate-manual
-	./Packaging/man.sh $(RELEASE)/satchel .build/man
+	./Packaging/man.py $(RELEASE)/satchel .build/man
 
 PREFIX ?= /usr/local
 TARGET = $(DESTDIR)$(PREFIX)

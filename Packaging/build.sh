@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the Debian package of what was built, for this machine's release of Debian.
+# Packs built programs as a Debian package for this machine's release of Debian.
 #
 #   Packaging/build.sh .build/release .build/deb
 #
-# The man pages come from .build/man: Packaging/man.sh.
+# The man pages are in .build/man, written by Packaging/man.py.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 built=$1
@@ -17,15 +17,15 @@ mkdir -p "$work"
 cp -R "$here/debian" "$work/debian"
 cp -R "$here/../.build/man" "$work/man"
 PREFIX=/usr "$here/../Docker/assemble.sh" "$built" "$image"
-# Their licence stands in the package's file of copyrights.
+# The copyright file of the package includes the license.
 rm "$share/doc/satchel/LICENSE"
 for program in satchel satchel-codec satchel-stills; do
-    # Not also where this machine's toolchain is.
+    # Removes the path of this machine's toolchain.
     # shellcheck disable=SC2016
     chrpath --replace '$ORIGIN' "$image/usr/lib/satchel/$program" >/dev/null
 done
 mkdir -p "$share/bash-completion/completions" "$share/zsh/vendor-completions" "$share/fish/vendor_completions.d"
-# Files of functions, which nobody runs.
+# The files only define functions, so they need no interpreter line.
 completions() {
     "$image/usr/bin/satchel" --generate-completion-script "$1" | sed '1{/^#!/d}'
 }
