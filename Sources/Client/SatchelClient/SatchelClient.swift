@@ -11,20 +11,20 @@ public import Foundation
 /// let job = try await satchel.submit(JobRequest([.file(photo)]), waitingUpTo: 10)
 /// ```
 ///
-/// Every call throws a ``SatchelError``, or `CancellationError` where its task was cancelled. Calls that can be repeated
-/// without harm are, within ``RetryPolicy``.
+/// Every call throws a ``SatchelError``, or `CancellationError` if its task was cancelled. Calls that are safe to repeat are
+/// retried within ``RetryPolicy``.
 public struct SatchelClient: Sendable {
-    /// Where the service is: `https://media.example.com`.
+    /// The URL of the service: `https://media.example.com`.
     public let url: URL
     let transport: Transport
 
-    /// For a back end: an API key may do what its roles say. Never ship one in an app.
+    /// Creates a client for a back end. The roles of the API key decide what it may do. Never ship an API key in an app.
     ///
     /// - Parameters:
-    ///   - url: Where the service is.
-    ///   - key: `satk_…`.
-    ///   - retries: How often what can be repeated is.
-    ///   - configuration: Of the session that is used. The default keeps no cookies and no cache.
+    ///   - url: The URL of the service.
+    ///   - key: The API key: `satk_…`.
+    ///   - retries: How often calls are retried.
+    ///   - configuration: The configuration of the session. The default keeps no cookies and no cache.
     public init(
         url: URL, key: String, retries: RetryPolicy = RetryPolicy(),
         configuration: URLSessionConfiguration = .ephemeral
@@ -32,7 +32,7 @@ public struct SatchelClient: Sendable {
         self.init(url: url, bearer: key, retries: retries, configuration: configuration)
     }
 
-    /// For whoever was given a grant: may start leases on its attachment, and pass on narrower grants.
+    /// Creates a client for the holder of a grant. It may start leases on the attachment and derive narrower grants.
     public init(
         url: URL, grant: String, retries: RetryPolicy = RetryPolicy(),
         configuration: URLSessionConfiguration = .ephemeral
@@ -46,14 +46,14 @@ public struct SatchelClient: Sendable {
     }
 }
 
-/// How often a call that can be repeated without harm is repeated.
+/// How often calls that are safe to repeat are retried.
 ///
-/// Repeated are answers of 429 and 503, after the seconds that the service names, and for calls that may arrive twice
-/// also connections that failed.
+/// Responses of 429 and 503 are retried after the seconds that the service names. Failed connections are retried for calls
+/// that may arrive twice.
 public struct RetryPolicy: Sendable, Hashable {
-    /// Attempts in all; 1 for no repetition.
+    /// The number of attempts; 1 for no retry.
     public var attempts: Int
-    /// Seconds that all waiting may take together.
+    /// The maximum total waiting time in seconds.
     public var longestWait: TimeInterval
 
     public init(attempts: Int = 4, longestWait: TimeInterval = 30) {
@@ -61,7 +61,7 @@ public struct RetryPolicy: Sendable, Hashable {
         self.longestWait = longestWait
     }
 
-    /// Seconds before the attempt after `attempt` (1 for the first), with jitter so that clients don't come back together.
+    /// The seconds to wait after `attempt` (1 for the first), with jitter so that clients do not retry at the same time.
     func pause(after attempt: Int, retryAfter: TimeInterval?) -> TimeInterval {
         let backoff = 0.2 * pow(2, Double(attempt - 1))
         return (retryAfter ?? backoff) + Double.random(in: 0...backoff)

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Why a call did not give what was asked for.
+/// The error of a failed call.
 public struct SatchelError: Error, Sendable, CustomStringConvertible {
-    /// What programs go by. The service's are listed on its page `/docs`; ``transport``, ``timedOut`` and
-    /// ``unreadable`` are this library's.
+    /// The error code, for programs. The codes of the service are listed on its page `/docs`. ``transport``, ``timedOut`` and
+    /// ``unreadable`` are codes of this library.
     public struct Code: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
         public let rawValue: String
 
@@ -22,19 +22,19 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
         public static let queueFull: Code = "queue_full"
         public static let quotaExceeded: Code = "quota_exceeded"
         public static let rateLimited: Code = "rate_limited"
-        /// A response names an action that its notification doesn't offer, or not any more.
+        /// The response names an action that the notification does not offer, or no longer offers.
         public static let unknownAction: Code = "unknown_action"
-        /// What was fetched can't be opened: its key doesn't fit, or it is damaged.
+        /// The fetched file can't be decrypted: the key is wrong, or the file is damaged.
         public static let decryptionFailed: Code = "decryption_failed"
-        /// The service could not be reached, or the connection broke; ``SatchelError/underlying`` says how.
+        /// The service could not be reached, or the connection broke. See ``SatchelError/underlying``.
         public static let transport: Code = "transport"
-        /// What was waited for did not come within the time that the caller gave.
+        /// The call did not finish within the time that the caller gave.
         public static let timedOut: Code = "timed_out"
-        /// The answer was not what this library understands.
+        /// The library does not understand the response.
         public static let unreadable: Code = "unreadable_answer"
     }
 
-    /// A field of the request that can't be taken as it is.
+    /// An invalid field of the request.
     public struct Field: Hashable, Sendable, Codable {
         /// A JSON pointer into the body, or the name of a header or a parameter.
         public var pointer: String
@@ -47,12 +47,12 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
     }
 
     public var code: Code
-    /// What to do about it, for people.
+    /// What happened and what to do, for people.
     public var detail: String
     public var fields: [Field]
-    /// The HTTP status; nil where no answer came.
+    /// The HTTP status; `nil` if there was no response.
     public var status: Int?
-    /// Seconds after which another attempt may do better, where the service told.
+    /// The seconds to wait before a retry, if the service named them.
     public var retryAfter: TimeInterval?
     /// The transport's error, such as a `URLError`.
     public var underlying: (any Error)?
@@ -80,7 +80,7 @@ extension SatchelError: LocalizedError {
 }
 
 extension SatchelError {
-    /// The service's problem document, as it comes over the wire.
+    /// The service's problem document as JSON.
     struct Problem: Decodable {
         var type: String
         var title: String

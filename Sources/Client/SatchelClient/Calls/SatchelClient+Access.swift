@@ -5,12 +5,12 @@ public import Foundation
 #endif
 
 extension SatchelClient {
-    /// Starts access. Whoever starts must stop; ``withAccess(to:rendition:lasting:_:)`` does both.
+    /// Starts access. Call ``stopLease(_:)`` when you are done, or use ``withAccess(to:rendition:lasting:_:)``, which does both.
     ///
     /// - Parameters:
-    ///   - attachment: May be nil for a client that was made from a grant.
-    ///   - seconds: How long it lasts unless it is renewed; 300 where nil.
-    ///   - renditions: What it opens; everything where nil.
+    ///   - attachment: The attachment's id; may be `nil` for a client with a grant.
+    ///   - seconds: How long the lease lasts unless it is renewed; `nil` for 300.
+    ///   - renditions: The renditions to open; `nil` for all.
     public func startLease(
         on attachment: String?, lasting seconds: TimeInterval? = nil, renditions: [RenditionRole]? = nil
     ) async throws -> Lease {
@@ -19,25 +19,25 @@ extension SatchelClient {
         return try await transport.send(call).decode(Lease.self)
     }
 
-    /// A lease that lives.
+    /// Returns an active lease.
     public func lease(_ id: String) async throws -> Lease {
         try await transport.send(Call("GET", "v1", "leases", id)).decode(Lease.self)
     }
 
-    /// Moves a live lease's end to `seconds` from now.
+    /// Extends an active lease to `seconds` from now.
     @discardableResult
     public func renewLease(_ id: String, lasting seconds: TimeInterval? = nil) async throws -> Lease {
         let call = try Call("PUT", "v1", "leases", id).sending(LeaseBody(ttl: seconds))
         return try await transport.send(call).decode(Lease.self)
     }
 
-    /// Stops access; no read starts afterwards. Stopping what has ended does nothing.
+    /// Stops access. No read starts afterwards. Stopping an ended lease has no effect.
     public func stopLease(_ id: String) async throws {
         _ = try await transport.send(Call("DELETE", "v1", "leases", id))
     }
 
-    /// Opens an attachment for as long as `body` runs: starts a lease, renews it while needed, and stops it whatever
-    /// happens, also where `body` throws or its task is cancelled.
+    /// Opens an attachment while `body` runs. The lease is renewed as needed, and stopped at the end, even if `body` throws or the
+    /// task is cancelled.
     ///
     /// ```swift
     /// let data = try await satchel.withAccess(to: attachment.id) { url in
@@ -46,11 +46,11 @@ extension SatchelClient {
     /// ```
     ///
     /// - Parameters:
-    ///   - attachment: May be nil for a client that was made from a grant.
-    ///   - rendition: The one whose URL `body` gets; the one to show where nil.
-    ///   - seconds: How long the lease outlives this process, should it die.
-    ///   - body: Gets the URL, which ends with it. Of what is encrypted it reads ciphertext: ``download(_:rendition:to:)``
-    ///     decrypts.
+    ///   - attachment: The attachment's id; may be `nil` for a client with a grant.
+    ///   - rendition: The rendition whose URL `body` receives; `nil` for the one to show.
+    ///   - seconds: How long the lease lasts if this process dies.
+    ///   - body: Receives the URL, which works until `body` returns. For an encrypted rendition it returns ciphertext; use
+    ///     ``download(_:rendition:to:)`` to decrypt.
     public func withAccess<Value>(
         to attachment: String?, rendition: RenditionRole? = nil, lasting seconds: TimeInterval = 300,
         _ body: (URL) async throws -> Value
@@ -58,14 +58,14 @@ extension SatchelClient {
         try await withRendition(rendition, of: attachment, lasting: seconds) { try await body($0.url) }
     }
 
-    /// Fetches a rendition into a file, by a lease that ends with it. What is kept encrypted is decrypted.
+    /// Downloads a rendition to a file and decrypts it if it is encrypted. The lease is stopped afterwards.
     ///
     /// - Parameters:
-    ///   - attachment: May be nil for a client that was made from a grant.
-    ///   - rendition: The one to show where nil.
-    ///   - file: A file that is there is replaced. Where this throws none is left of it.
-    /// - Returns: What was fetched.
-    /// - Throws: ``SatchelError``; with the code ``SatchelError/Code/decryptionFailed`` where it can't be opened.
+    ///   - attachment: The attachment's id; may be `nil` for a client with a grant.
+    ///   - rendition: The rendition; `nil` for the one to show.
+    ///   - file: The file to write. An existing file is replaced. If the call throws, the file does not exist.
+    /// - Returns: The downloaded rendition.
+    /// - Throws: ``SatchelError``, with the code ``SatchelError/Code/decryptionFailed`` if the file can't be decrypted.
     @discardableResult
     public func download(
         _ attachment: String?, rendition: RenditionRole? = nil, to file: URL
@@ -121,18 +121,18 @@ extension SatchelClient {
         }
     }
 
-    /// Stops a lease even where the task is cancelled. Where the service can't be reached the lease ends by itself.
+    /// Stops a lease even if the task is cancelled. If the service can't be reached, the lease expires.
     private func stop(_ lease: Lease) async {
         _ = await Task { try await stopLease(lease.id) }.result
     }
 
-    /// Gives a right to start leases on an attachment.
+    /// Creates a grant, the right to start leases on an attachment.
     ///
     /// - Parameters:
-    ///   - attachment: Its id.
-    ///   - seconds: How long it lasts; 3600 where nil.
-    ///   - renditions: What its leases may open; everything where nil.
-    ///   - leaseLimit: Live leases at most.
+    ///   - attachment: The attachment's id.
+    ///   - seconds: How long the grant lasts; `nil` for 3600.
+    ///   - renditions: The renditions that its leases may open; `nil` for all.
+    ///   - leaseLimit: The maximum number of active leases.
     public func giveGrant(
         on attachment: String, lasting seconds: TimeInterval? = nil, renditions: [RenditionRole]? = nil,
         leaseLimit: Int? = nil
@@ -142,7 +142,7 @@ extension SatchelClient {
         return try await transport.send(call).decode(Grant.self)
     }
 
-    /// Derives a grant that is never wider than its parent.
+    /// Derives a grant, which can't give more access than its parent.
     public func narrowGrant(
         _ grant: String, lasting seconds: TimeInterval? = nil, renditions: [RenditionRole]? = nil,
         leaseLimit: Int? = nil
@@ -152,7 +152,7 @@ extension SatchelClient {
         return try await transport.send(call).decode(Grant.self)
     }
 
-    /// Takes a grant back, with every grant and lease that came of it.
+    /// Revokes a grant, and every grant and lease derived from it.
     public func revokeGrant(_ id: String) async throws {
         _ = try await transport.send(Call("DELETE", "v1", "grants", id))
     }

@@ -1,11 +1,10 @@
 import Foundation
 
 extension SatchelClient {
-    /// What happens to a job, up to its end: stages, progress, each rendition as it is made.
+    /// Returns the events of a job up to its end: stages, progress, and each rendition when it is ready.
     ///
-    /// A connection that breaks, or a service that is started anew, is no end: the stream resumes after the last event
-    /// that was seen. It fails where the service can't be reached for as long as ``RetryPolicy`` has patience, and where
-    /// the job is gone.
+    /// If the connection breaks or the service restarts, the stream resumes after the last event. It fails if the service can't be
+    /// reached within ``RetryPolicy``, or if the job is deleted.
     ///
     /// ```swift
     /// for try await event in satchel.follow(job.id) {

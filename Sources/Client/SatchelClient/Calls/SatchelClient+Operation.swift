@@ -1,16 +1,16 @@
 public import Foundation
 
 extension SatchelClient {
-    /// A tenant's figures: the last hour, what is kept and lives, what needs a hand.
+    /// Returns a tenant's figures: the last hour, stored and active objects, and open problems.
     public func overview() async throws -> Overview {
         try await transport.send(Call("GET", "v1", "overview")).decode(Overview.self)
     }
 
-    /// What failed and is still there, by code, the latest first.
+    /// Returns current failures by error code, latest first.
     ///
     /// - Parameters:
-    ///   - code: Only with this one; all where nil.
-    ///   - since: Failed then or later.
+    ///   - code: The error code; `nil` for all.
+    ///   - since: The earliest time of a failure.
     public func failures(code: SatchelError.Code? = nil, since: Date? = nil) async throws -> [FailureGroup] {
         var call = Call("GET", "v1", "failures")
         call.add("code", code?.rawValue)
@@ -18,11 +18,11 @@ extension SatchelClient {
         return try await transport.send(call).decode(FailureList.self).groups
     }
 
-    /// Tries all jobs again that failed with a code.
+    /// Retries all jobs that failed with a code.
     ///
     /// - Parameters:
-    ///   - code: The code.
-    ///   - since: Failed then or later.
+    ///   - code: The error code.
+    ///   - since: The earliest time of a failure.
     @discardableResult
     public func retryJobs(failedWith code: SatchelError.Code, since: Date? = nil) async throws -> RetryCounts {
         var counts = RetryCounts(accepted: 0, forgotten: 0)
@@ -39,12 +39,12 @@ extension SatchelClient {
         return counts
     }
 
-    /// Grants, leases and links of an attachment, those that have ended too until they are swept.
+    /// Returns the grants, leases and links of an attachment, including ended ones that are not cleaned up yet.
     ///
     /// - Parameters:
-    ///   - attachment: Its id.
-    ///   - cursor: The page before's ``Page/next``.
-    ///   - limit: Of a page; the service's own where nil.
+    ///   - attachment: The attachment's id.
+    ///   - cursor: ``Page/next`` of the previous page.
+    ///   - limit: The maximum size of a page; `nil` for the service's default.
     public func access(
         to attachment: String, after cursor: String? = nil, limit: Int? = nil
     ) async throws -> Page<AccessEntry> {
@@ -55,7 +55,7 @@ extension SatchelClient {
         return Page(elements: list.access, next: list.next)
     }
 
-    /// Calls to receivers, newest first.
+    /// Returns calls to receivers, newest first.
     public func calls(
         state: String? = nil, type: String? = nil, after cursor: String? = nil, limit: Int? = nil
     ) async throws -> Page<OutgoingCall> {
@@ -68,7 +68,7 @@ extension SatchelClient {
         return Page(elements: list.calls, next: list.next)
     }
 
-    /// Has a call made again.
+    /// Repeats a call.
     @discardableResult
     public func replay(call id: String) async throws -> OutgoingCall {
         try await transport.send(Call("POST", "v1", "calls", id, "replay")).decode(OutgoingCall.self)

@@ -1,31 +1,31 @@
 public import Foundation
 
-/// A push payload whose media was prepared.
+/// A push payload with links to its prepared media.
 public struct EnrichedPayload: Sendable, Hashable {
-    /// What to hand to the push service.
+    /// The payload to send to the push service.
     public var payload: Data
-    /// The job that prepared the media; nil where there was none.
+    /// The job that prepared the media; `nil` if the payload has none.
     public var job: String?
-    /// What failed, as the service words it: `fetch_failed;of="photo"`.
+    /// The failures, such as `fetch_failed;of="photo"`.
     public var failed: String?
-    /// What was left out for size: `preview_url;of="photo"`.
+    /// The parts omitted to save space, such as `preview_url;of="photo"`.
     public var dropped: String?
 }
 
 extension SatchelClient {
-    /// What becomes of media that could not be prepared.
+    /// How to handle media that could not be prepared.
     public enum FailureMode: String, Sendable, Hashable {
-        /// Its key is removed.
+        /// Removes its key from the payload.
         case drop
-        /// It is kept as it was.
+        /// Keeps its key unchanged.
         case keep
-        /// The call fails.
+        /// Lets the call fail.
         case error
     }
 
-    /// What a payload is written for.
+    /// The format of a payload.
     public enum PayloadFormat: String, Sendable, Hashable {
-        /// As the device gets it from APNs.
+        /// The payload of APNs.
         case apns
         /// The body of a request to FCM's HTTP v1 API.
         case fcm
@@ -39,23 +39,23 @@ extension SatchelClient {
 
     public enum PushType: String, Sendable, Hashable {
         case alert
-        /// May have 5120 bytes instead of 4096.
+        /// Allows 5120 bytes instead of 4096.
         case voip
     }
 
-    /// Prepares the media that a push payload names, and puts links to it in their place. Nothing else is touched.
+    /// Prepares the media that a push payload names and replaces them by links. Nothing else is changed.
     ///
     /// - Parameters:
-    ///   - payload: JSON, as the service that it is written for would get it.
-    ///   - format: What the payload is written for.
-    ///   - profile: The name of the one for its media; the category's, else `notification`, where nil.
-    ///   - onFailure: What becomes of a medium that fails; ``FailureMode/drop`` where nil.
-    ///   - pushType: Of a payload for APNs.
-    ///   - expiration: When the push ends, and its links with it; 24 hours from now where nil. Links live for 60 seconds at
-    ///     least, and 30 days at most.
-    ///   - deadline: Seconds; the service's 10 where nil.
-    ///   - delivery: Of the links; `private` where nil. A payload that many get is `shared`.
-    ///   - encrypt: By which scheme what is made is encrypted; nil: it isn't. The keys are under `satchel`, with the links.
+    ///   - payload: The payload as JSON, as the push service would receive it.
+    ///   - format: The format of the payload.
+    ///   - profile: The profile for the media; `nil` for that of the category, or else `notification`.
+    ///   - onFailure: How to handle media that fail; `nil` for ``FailureMode/drop``.
+    ///   - pushType: The push type of a payload for APNs.
+    ///   - expiration: When the push and its links expire; `nil` for 24 hours from now. Links last at least 60 seconds and at
+    ///     most 30 days.
+    ///   - deadline: The deadline in seconds; `nil` for the service's default of 10.
+    ///   - delivery: The delivery of the links; `nil` for `private`. Use `shared` for a payload with many recipients.
+    ///   - encrypt: The scheme for encrypting renditions; `nil` for none. The keys are under `satchel`, with the links.
     public func enrich(
         payload: Data, format: PayloadFormat = .apns, profile: String? = nil, onFailure: FailureMode? = nil,
         pushType: PushType? = nil,

@@ -1,28 +1,28 @@
 import Foundation
 
 extension SatchelClient {
-    /// A job as it is.
+    /// Returns a job.
     public func job(_ id: String) async throws -> Job {
         try await transport.send(Call("GET", "v1", "jobs", id)).decode(Job.self)
     }
 
-    /// Jobs, newest first.
+    /// Returns jobs, newest first.
     ///
     /// - Parameters:
-    ///   - state: Only those in this state; all where nil.
-    ///   - cursor: The page before's ``Page/next``.
-    ///   - limit: Of a page; the service's own where nil.
+    ///   - state: The state of the jobs; `nil` for all.
+    ///   - cursor: ``Page/next`` of the previous page.
+    ///   - limit: The maximum size of a page; `nil` for the service's default.
     public func jobs(state: WorkState? = nil, after cursor: String? = nil, limit: Int? = nil) async throws -> Page<Job>
     {
         try await jobs(where: SearchFilter(state: state), after: cursor, limit: limit)
     }
 
-    /// Jobs that fit a filter, newest first. A page may have fewer than were asked for, or none, with more to come.
+    /// Returns jobs that match a filter, newest first. A page may have fewer than `limit` jobs, or none, even if more follow.
     ///
     /// - Parameters:
-    ///   - filter: All of it must hold.
-    ///   - cursor: The page before's ``Page/next``, which alone tells the end.
-    ///   - limit: Of a page; the service's own where nil.
+    ///   - filter: The conditions, which must all match.
+    ///   - cursor: ``Page/next`` of the previous page. It is `nil` at the end of the list only.
+    ///   - limit: The maximum size of a page; `nil` for the service's default.
     public func jobs(
         where filter: SearchFilter, after cursor: String? = nil, limit: Int? = nil
     ) async throws -> Page<Job> {
@@ -32,14 +32,14 @@ extension SatchelClient {
         return Page(elements: list.jobs, next: list.next)
     }
 
-    /// Cancels a job that isn't finished; releases everything that a finished one holds, access first.
+    /// Deletes a job. An unfinished job is cancelled. For a finished job, access is revoked, then its files are deleted.
     public func delete(job id: String) async throws {
         _ = try await transport.send(Call("DELETE", "v1", "jobs", id))
     }
 
-    /// Cancels a job. A finished one stays as it is.
+    /// Cancels a job. A finished job is not changed.
     ///
-    /// - Returns: What the job is now.
+    /// - Returns: The job after the call.
     @discardableResult
     public func cancel(_ id: String) async throws -> Job {
         let job = try await job(id)
@@ -53,14 +53,14 @@ extension SatchelClient {
         try await transport.send(Call("GET", "v1", "attachments", id)).decode(AttachmentRecord.self)
     }
 
-    /// Attachments, newest first.
+    /// Returns attachments, newest first.
     public func attachments(
         state: WorkState? = nil, kind: MediaKind? = nil, after cursor: String? = nil, limit: Int? = nil
     ) async throws -> Page<AttachmentRecord> {
         try await attachments(where: SearchFilter(state: state, kind: kind), after: cursor, limit: limit)
     }
 
-    /// Attachments that fit a filter, newest first; pages as of ``jobs(where:after:limit:)``.
+    /// Returns attachments that match a filter, newest first. For pages, see ``jobs(where:after:limit:)``.
     public func attachments(
         where filter: SearchFilter, after cursor: String? = nil, limit: Int? = nil
     ) async throws -> Page<AttachmentRecord> {
@@ -70,12 +70,12 @@ extension SatchelClient {
         return Page(elements: list.attachments, next: list.next)
     }
 
-    /// Deletes an attachment; all its access is revoked when this returns.
+    /// Deletes an attachment. All access to it is revoked when the call returns.
     public func delete(attachment id: String) async throws {
         _ = try await transport.send(Call("DELETE", "v1", "attachments", id))
     }
 
-    /// The profiles, and what the service takes whatever the profile.
+    /// Returns the profiles of the service, and its limits for all profiles.
     public func profiles() async throws -> ProfileList {
         try await transport.send(Call("GET", "v1", "profiles")).decode(ProfileList.self)
     }

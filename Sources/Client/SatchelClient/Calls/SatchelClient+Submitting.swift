@@ -1,15 +1,14 @@
 public import Foundation
 
 extension SatchelClient {
-    /// Submits a job. Its answer is the job as it is: finished where that came within `seconds`.
+    /// Submits a job and returns its state, which is final if the job finishes within `seconds`.
     ///
-    /// A connection that breaks doesn't make two jobs of one: the submission carries a key that tells the service that it
-    /// has seen it.
+    /// If the connection breaks, the retry does not create a second job, because the submission carries an idempotency key.
     ///
     /// - Parameters:
-    ///   - request: What is to be prepared, and how.
-    ///   - idempotencyKey: Your own key, where you may repeat the call yourself; good for 24 hours.
-    ///   - seconds: How long to wait for the end.
+    ///   - request: The sources and how to prepare them.
+    ///   - idempotencyKey: A key of your own, if you may repeat the call yourself. It is remembered for 24 hours.
+    ///   - seconds: How long to wait for the job to finish.
     public func submit(
         _ request: JobRequest, idempotencyKey: String? = nil, waitingUpTo seconds: TimeInterval = 0
     ) async throws -> Job {
@@ -18,7 +17,7 @@ extension SatchelClient {
         return try await submit(request, by: call, waitingUpTo: seconds)
     }
 
-    /// Submits a job under an id of yours: the same again is the same job, another one replaces it.
+    /// Submits a job under an id of yours. Submitting the same request again returns the same job; another request replaces it.
     public func put(
         _ request: JobRequest, id: String, waitingUpTo seconds: TimeInterval = 0
     ) async throws -> Job {
@@ -59,15 +58,15 @@ extension SatchelClient {
         return try await transport.send(call).decode(Job.self)
     }
 
-    /// Tries a failed or cancelled job again.
+    /// Retries a failed or cancelled job.
     ///
-    /// - Throws: `sources_gone` where its sources are no longer kept.
+    /// - Throws: `sources_gone` if its sources are no longer stored.
     @discardableResult
     public func retry(_ job: String) async throws -> Job {
         try await transport.send(Call("POST", "v1", "jobs", job, "retry")).decode(Job.self)
     }
 
-    /// Has the callback of a finished job called again.
+    /// Repeats the callback of a finished job.
     public func replayCallback(of job: String) async throws {
         _ = try await transport.send(Call("POST", "v1", "jobs", job, "callback"))
     }

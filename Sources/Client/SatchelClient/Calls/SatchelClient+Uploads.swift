@@ -5,38 +5,37 @@ public import Foundation
 #endif
 
 extension SatchelClient {
-    /// Opens an upload: its ``Upload/url`` is for whoever has the file, without an API key.
+    /// Opens an upload. Give its ``Upload/url`` to the client that has the file; it needs no API key.
     public func openUpload(_ request: UploadRequest = UploadRequest()) async throws -> Upload {
         try await transport.send(Call("POST", "v1", "uploads").sending(request)).decode(Upload.self)
     }
 
-    /// How far an upload is.
+    /// Returns the state of an upload.
     public func upload(_ id: String) async throws -> Upload {
         try await transport.send(Call("GET", "v1", "uploads", id)).decode(Upload.self)
     }
 
-    /// Ends an upload, whatever has arrived; what a job has stays the job's.
+    /// Cancels an upload. Bytes that a job already uses are kept.
     public func cancel(upload id: String) async throws {
         _ = try await transport.send(Call("DELETE", "v1", "uploads", id))
     }
 
-    /// Sends a file to an upload's URL, from where the service says that it stands, as often as that takes. For an app: the URL
-    /// is all that it needs.
+    /// Sends a file to an upload's URL and resumes after interruptions until it is complete. An app needs only the URL.
     ///
     /// ```swift
     /// try await SatchelClient.upload(movie, to: url) { sent, all in print(sent, "of", all) }
     /// ```
     ///
-    /// Called again after the app was ended, it goes on where it was.
+    /// If the app was ended, call it again to continue.
     ///
     /// - Parameters:
-    ///   - file: Read piece by piece, however large it is.
+    ///   - file: The file. It is read in pieces, so it may be large.
     ///   - url: ``Upload/url``.
-    ///   - retries: Attempts without a byte of progress, and how long is waited between them.
-    ///   - configuration: Of the session that is used. The default keeps no cookies and no cache.
-    ///   - progress: Told how much is durable at the service.
-    /// - Returns: The upload, complete.
-    /// - Throws: A ``SatchelError``, such as `not_found` for a URL that is no upload's any more.
+    ///   - retries: The number of attempts without progress, and the waiting time between them.
+    ///   - configuration: The configuration of the session. The default keeps no cookies and no cache.
+    ///   - progress: Called with the number of bytes that the service has stored, and the size of the file.
+    /// - Returns: The complete upload.
+    /// - Throws: A ``SatchelError``, such as `not_found` if the upload no longer exists.
     @discardableResult
     public static func upload(
         _ file: URL, to url: URL, retries: RetryPolicy = RetryPolicy(attempts: 8, longestWait: 120),
@@ -48,14 +47,15 @@ extension SatchelClient {
         return try await FileUpload(file, to: url, by: session, retries: retries).run(progress)
     }
 
-    /// The same for a background session, which sends while the app sleeps: a task that isn't resumed yet. From iOS 17 on the
-    /// system goes on by itself where a connection broke, by the protocol that the service speaks; what ends for good is gone on
-    /// with by ``upload(_:to:retries:configuration:progress:)``.
+    /// Returns a suspended task for a background session, which sends the file while the app is not running.
+    ///
+    /// From iOS 17 on, the system resumes the upload after a broken connection. If the task fails, continue with
+    /// ``upload(_:to:retries:configuration:progress:)``.
     ///
     /// - Parameters:
-    ///   - file: Stays where it is until the task has ended.
+    ///   - file: The file, which must stay in place until the task has ended.
     ///   - url: ``Upload/url``.
-    ///   - session: Of a `URLSessionConfiguration.background(withIdentifier:)`.
+    ///   - session: A session with a `URLSessionConfiguration.background(withIdentifier:)`.
     public static func uploadTask(of file: URL, to url: URL, in session: URLSession) -> URLSessionUploadTask {
         var request = URLRequest(url: url)
         request.httpMethod = "POST"

@@ -1,15 +1,15 @@
 public import Foundation
 
 extension SatchelClient {
-    /// The longest that the service keeps anybody waiting, in seconds.
+    /// The maximum time that the service waits before it responds, in seconds.
     private static let longestWait: TimeInterval = 60
 
     /// Waits until a job is finished.
     ///
     /// - Parameters:
     ///   - job: The job's id.
-    ///   - timeout: Seconds; nil waits as long as it takes.
-    /// - Throws: ``SatchelError/Code/timedOut`` where the job is not finished by then. It goes on.
+    ///   - timeout: The timeout in seconds; `nil` for none.
+    /// - Throws: ``SatchelError/Code/timedOut`` if the job has not finished by then. The job continues.
     public func wait(for job: String, timeout: TimeInterval? = nil) async throws -> Job {
         let end = timeout.map { Date(timeIntervalSinceNow: $0) }
         while true {

@@ -4,16 +4,16 @@
     public import UserNotifications
 
     extension SatchelCategories {
-        /// Registers an app's categories, in the place of those that were registered before. To be called at each launch.
+        /// Registers an app's categories and replaces all earlier ones. Call it at each launch.
         ///
-        /// - Parameter json: As the service exports it.
-        /// - Throws: `DecodingError` for what is no export; then nothing is changed.
+        /// - Parameter json: The export of the service.
+        /// - Throws: `DecodingError` if the JSON is not an export. Then nothing is changed.
         public static func register(_ json: Data) throws {
             let categories = try SatchelCategories(json: json)
             UNUserNotificationCenter.current().setNotificationCategories(categories.notificationCategories)
         }
 
-        /// The system's counterparts, for an app that registers others beside.
+        /// The system's categories, for an app that also registers others.
         public var notificationCategories: Set<UNNotificationCategory> {
             Set(categories.map(\.notificationCategory))
         }

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// An app's notification categories as the service exports them: `GET /v1/categories?as=json`, or
-/// `satchel category list --as json`. The file goes into the app's bundle, or comes by way of the app's own back end.
+/// `satchel category list --as json`. Put the file into the app's bundle, or load it from the app's own back end.
 ///
 /// ```swift
 /// try SatchelCategories.register(Data(contentsOf: file))
@@ -9,38 +9,38 @@ public import Foundation
 public struct SatchelCategories: Sendable, Hashable, Decodable {
     public var categories: [Category]
 
-    /// - Throws: `DecodingError` for what is no export.
+    /// - Throws: `DecodingError` if the JSON is not an export.
     public init(json: Data) throws {
         self = try Wire.decode(SatchelCategories.self, from: json)
     }
 
-    /// What `aps.category` stands for.
+    /// A category, named by `aps.category`.
     public struct Category: Sendable, Hashable, Decodable {
         public var id: String
-        /// Names of options; a service newer than this library can know others, which are passed over.
+        /// The names of options. Unknown names of newer services are ignored.
         public var options: [String]
         /// Intent identifiers.
         public var intents: [String]
-        /// Shown for the body where previews are hidden.
+        /// The text shown instead of the body if previews are hidden.
         public var hiddenBody: String?
-        /// Says how many notifications a group has.
+        /// The format of a group's summary.
         public var summaryFormat: String?
-        /// In the order in which they are shown.
+        /// The actions in the order in which they are shown.
         public var actions: [Action]
     }
 
-    /// Something that a person can do with a notification.
+    /// An action of a notification.
     public struct Action: Sendable, Hashable, Decodable {
         public var id: String
         public var title: String
         public var icon: Icon?
-        /// As ``Category/options``.
+        /// The names of options, as for ``Category/options``.
         public var options: [String]
-        /// Where it asks for a text.
+        /// The text field, if the action asks for a text.
         public var textInput: TextInput?
     }
 
-    /// One of the two is there.
+    /// An icon, which has one of the two.
     public struct Icon: Sendable, Hashable, Decodable {
         /// A symbol of SF Symbols, by its name.
         public var system: String?

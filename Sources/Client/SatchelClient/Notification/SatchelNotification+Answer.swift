@@ -1,8 +1,8 @@
 import Foundation
 
 extension SatchelNotification {
-    /// The answer to a notification, under way: it is given once, when all is there, when its time is up, or when it
-    /// expires, whichever comes first.
+    /// The pending answer to a notification. It is given once: when all attachments are there, when the time limit is reached, or
+    /// when ``expire()`` is called.
     public final class Answer: Sendable {
         private let give: Locked<(@Sendable () -> Void)?>
         private let work = Locked<[Task<Void, Never>]>([])
@@ -82,7 +82,7 @@ extension SatchelNotification {
             }
         }
 
-        /// Answers at once, on this thread, with what is on the disk; does nothing where that was done. For
+        /// Answers immediately, on this thread, with the files fetched so far. It has no effect after the answer. Call it in
         /// `serviceExtensionTimeWillExpire`.
         public func expire() {
             let give = give.withLock { give in

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What a push payload says under the key `satchel`: links to attachments that were prepared for it.
+/// The links to prepared attachments in a push payload, under the key `satchel`.
 ///
-/// Needs no API key. A Notification Service Extension inherits from `SatchelNotificationService`; one that has another
-/// superclass does the same by hand:
+/// It needs no API key. A Notification Service Extension can inherit from `SatchelNotificationService`. With another superclass,
+/// implement two methods:
 ///
 /// ```swift
 /// final class NotificationService: UNNotificationServiceExtension {
@@ -21,20 +21,20 @@ public import Foundation
 /// }
 /// ```
 public struct SatchelNotification: Sendable, Hashable {
-    /// One attachment of the payload.
+    /// A link to one attachment of the payload.
     public struct Link: Sendable, Hashable, Decodable {
         public var identifier: String
         public var url: URL
-        /// With what it is encrypted; nil where it isn't.
+        /// The encryption of the file; `nil` if it is not encrypted.
         public var encryption: Encryption?
-        /// Something small to show until the rest is there.
+        /// The URL of a small preview to show until the attachment is there.
         public var previewURL: URL?
-        /// With what that is encrypted.
+        /// The encryption of the preview.
         public var previewEncryption: Encryption?
         public var bytes: Int64?
         public var width: Int?
         public var height: Int?
-        /// Base64 of the ThumbHash.
+        /// The ThumbHash in base64.
         public var thumbhash: String?
         public var options: Options?
 
@@ -45,29 +45,29 @@ public struct SatchelNotification: Sendable, Hashable {
         }
     }
 
-    /// The counterparts of `UNNotificationAttachment`'s options; what is not said is left out.
+    /// The counterparts of the options of `UNNotificationAttachment`.
     public struct Options: Sendable, Hashable, Decodable {
         /// A UTI.
         public var typeHint: String?
         public var thumbnailHidden: Bool?
         public var thumbnailClippingRect: UnitRect?
-        /// Seconds, or a frame number for an animation.
+        /// The time in seconds, or the number of an animation's frame.
         public var thumbnailTime: TimeInterval?
     }
 
-    /// The version of the layout; 1.
+    /// The version of the format; 1.
     public var v: Int
-    /// When the links end.
+    /// When the links expire.
     public var expiresAt: Date?
     public var attachments: [Link]
-    /// Takes what a person does with the notification: ``SatchelResponses``. Nil where its category takes no responses.
+    /// The URL that takes responses (``SatchelResponses``); `nil` if the category takes none.
     public var respond: URL?
 }
 
 extension SatchelNotification: Decodable {}
 
 extension SatchelNotification {
-    /// Reads a notification's `userInfo`; nil where Satchel has put nothing there, or nothing that this library knows.
+    /// Reads a notification's `userInfo`. Fails if it has no links of Satchel, or if their format is unknown.
     public init?(userInfo: [AnyHashable: Any]) {
         let found = Self.places.lazy.compactMap { Self.json(at: $0, of: userInfo) }.first
         guard let found, let notification = try? Wire.decode(SatchelNotification.self, from: found),
@@ -76,7 +76,7 @@ extension SatchelNotification {
         self = notification
     }
 
-    /// Where services deliver what they were sent under the key `satchel`.
+    /// The keys under which push services deliver the key `satchel`.
     private static let places = [
         // As it was sent; FCM, as text.
         ["satchel"],
@@ -93,30 +93,30 @@ extension SatchelNotification {
         return try? JSONSerialization.data(withJSONObject: value)
     }
 
-    /// An attachment whose bytes are on the disk.
+    /// An attachment that was fetched to a file.
     public struct File: Sendable, Hashable {
         public var link: Link
-        /// With the extension of its type.
+        /// The file, whose extension fits its type.
         public var file: URL
-        /// Whether it is the preview, because the rest did not come in time.
+        /// Whether the file is the preview, because the attachment was not fetched in time.
         public var isPreview: Bool
     }
 
-    /// Fetches what a notification's `userInfo` links to. See ``files(within:in:largest:)``.
+    /// Fetches the links in a notification's `userInfo`. See ``files(within:in:largest:)``.
     public static func attachments(
         from userInfo: [AnyHashable: Any], within seconds: TimeInterval = 25, in directory: URL? = nil
     ) async -> [File] {
         await SatchelNotification(userInfo: userInfo)?.files(within: seconds, in: directory) ?? []
     }
 
-    /// Fetches the attachments beside their previews, straight to the disk: memory doesn't grow with them.
+    /// Fetches the attachments and their previews at the same time, directly to files. Memory use does not depend on their size.
     ///
-    /// The best attempt: what isn't there after `seconds` is left out, or stands as its preview. Order is kept.
+    /// An attachment that is not there after `seconds` is replaced by its preview, or omitted. The order is kept.
     ///
     /// - Parameters:
-    ///   - seconds: An extension has 30.
-    ///   - directory: Where the files go; a new temporary one where nil. Files are the caller's.
-    ///   - largest: Bytes; what is larger stands as its preview.
+    ///   - seconds: The time limit. An extension has 30 seconds in all.
+    ///   - directory: The directory for the files; `nil` for a new temporary one. The caller deletes the files.
+    ///   - largest: The maximum size in bytes. Larger attachments are replaced by their previews.
     public func files(
         within seconds: TimeInterval = 25, in directory: URL? = nil, largest: Int64 = 50_000_000
     ) async -> [File] {

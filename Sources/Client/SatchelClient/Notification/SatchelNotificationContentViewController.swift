@@ -5,8 +5,8 @@
     public import UserNotifications
     public import UserNotificationsUI
 
-    /// A Notification Content extension whose actions the service answers: it sends each response, offers the actions that
-    /// the answer names, and closes the notification where the answer says so. What is seen is the subclass's:
+    /// A Notification Content extension whose responses the service answers. It sends each response, offers the actions of the
+    /// answer, and closes the notification if the answer says so. A subclass shows the content:
     ///
     /// ```swift
     /// final class NotificationViewController: SatchelNotificationContentViewController {
@@ -23,21 +23,21 @@
     /// }
     /// ```
     ///
-    /// A response that nobody answers goes to the app.
+    /// A response without an answer is forwarded to the app.
     open class SatchelNotificationContentViewController: UIViewController,
         @preconcurrency UNNotificationContentExtension
     {
-        /// By the URL that takes the responses: one view controller may be given several notifications of a thread.
+        /// Sessions by the URL for responses, because one view controller may show several notifications of a thread.
         private var sessions: [URL?: UUID] = [:]
         private var last: Task<Void, Never>?
 
-        /// Shows what has become of the notification. Does nothing by itself; called on the main thread with each answer.
+        /// Shows the state of the notification after an answer. Called on the main thread. The default does nothing.
         open func show(_ view: SatchelResponses.View) {}
 
-        /// What goes with a response: ``SatchelResponses/Response/data``. Nothing by itself.
+        /// Returns data for a response (``SatchelResponses/Response/data``). The default is none.
         open func data(for response: UNNotificationResponse) -> Data? { nil }
 
-        /// Does nothing by itself.
+        /// The default does nothing.
         open func didReceive(_ notification: UNNotification) {}
 
         open func didReceive(

@@ -3,7 +3,7 @@
     public import Foundation
     public import UserNotifications
 
-    /// A Notification Service Extension that shows what was prepared. The extension's own class is all that an app writes:
+    /// A Notification Service Extension that shows the prepared attachments. The app only needs a subclass:
     ///
     /// ```swift
     /// final class NotificationService: SatchelNotificationService {}
@@ -11,18 +11,18 @@
     open class SatchelNotificationService: UNNotificationServiceExtension {
         private let answer = Locked<SatchelNotification.Answer?>(nil)
 
-        /// Seconds that the attachments may take; the system gives an extension 30.
+        /// The time limit for fetching attachments, in seconds. The system gives an extension 30 seconds.
         open var longestWait: TimeInterval { 25 }
 
-        /// Opens what the sender encrypted for the app alone: see `decrypting` of
-        /// ``SatchelNotification/answer(_:decrypting:within:with:changing:)``. Does nothing by itself.
+        /// Decrypts what the sender encrypted for the app only. See `decrypting` of
+        /// ``SatchelNotification/answer(_:decrypting:within:with:changing:)``. The default does nothing.
         ///
         /// Called once for each notification, before anything is fetched, on any thread.
         open func decrypt(_ content: UNMutableNotificationContent) async throws {}
 
-        /// Has the last word on what is shown: `content` has its attachments, which were made of `files`.
+        /// Makes the last changes to `content`, which has its attachments. They were made from `files`.
         ///
-        /// Called once for each notification, on any thread, and may be all that the system still waits for.
+        /// Called once for each notification, on any thread. Keep it short, because the system is waiting.
         open func change(
             _ content: UNMutableNotificationContent, with files: [SatchelNotification.File]
         ) -> UNNotificationContent {

@@ -1,39 +1,39 @@
 public import Foundation
 
 extension SatchelResponses {
-    /// What the service says to a response.
+    /// The service's answer to a response.
     public struct Answer: Sendable, Hashable, Decodable {
-        /// The response's.
+        /// The session of the response.
         public var id: UUID
-        /// What becomes of the notification.
+        /// What happens to the notification.
         public var then: Option
-        /// What can be done with it from now on, in the order in which it is shown.
+        /// The actions to offer from now on, in order.
         public var actions: [SatchelCategories.Action]
-        /// What it shows from now on.
+        /// What the notification shows from now on.
         public var view: View
         public var decidedBy: Decider
     }
 
-    /// What an opened notification shows beside its media, as the category's handler decides.
+    /// How an opened notification is shown, as the category's handler decides.
     public struct View: Sendable, Hashable, Decodable {
-        /// Degrees that the medium is turned, clockwise.
+        /// The clockwise rotation of the medium, in degrees.
         public var rotation: Double
-        /// Of the medium: 0…1.
+        /// The opacity of the medium, from 0 to 1.
         public var opacity: Double
-        /// The identifier of the medium that is shown; nil for the first.
+        /// The identifier of the medium to show; `nil` for the first.
         public var attachment: String?
-        /// Each stands in for the notification's own; nil: that one.
+        /// The texts to show; `nil` for those of the notification.
         public var title: String?
         public var subtitle: String?
         public var body: String?
-        /// A line of the view's own.
+        /// An additional line of text.
         public var label: Label?
     }
 
     /// A line of text in a view.
     public struct Label: Sendable, Hashable, Decodable {
         public var text: String
-        /// Nil for that of other text.
+        /// The color; `nil` for the default.
         public var color: Color?
     }
 }
@@ -41,8 +41,8 @@ extension SatchelResponses {
 // Names that may grow, like those of the other values.
 
 extension SatchelResponses {
-    /// What becomes of a notification after a response: `UNNotificationContentExtensionResponseOption`. What a newer service
-    /// says beyond these means ``forward``.
+    /// What happens to a notification after a response: `UNNotificationContentExtensionResponseOption`. Unknown values of newer
+    /// services mean ``forward``.
     public struct Option: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
         public let rawValue: String
 
@@ -62,7 +62,7 @@ extension SatchelResponses {
         public static let forward: Option = "forward"
     }
 
-    /// Who decided what becomes of a notification.
+    /// What made the decision about a notification.
     public struct Decider: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
         public let rawValue: String
 
@@ -75,7 +75,7 @@ extension SatchelResponses {
         }
 
         public static let handler: Decider = "handler"
-        /// Nobody was asked, or nobody answered: it is forwarded.
+        /// There is no handler, or it did not answer. The response is forwarded.
         public static let `default`: Decider = "default"
     }
 

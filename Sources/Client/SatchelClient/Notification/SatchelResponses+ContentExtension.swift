@@ -5,17 +5,17 @@
     public import UserNotificationsUI
 
     extension SatchelResponses {
-        /// All that a content extension does with a response, where its view controller is no
-        /// `SatchelNotificationContentViewController`: sends it, offers the actions that the answer names, and has its view
-        /// shown. Where nobody answers, or the payload asks for no responses, nothing changes and the app gets the response.
+        /// Reports a response for a content extension whose view controller is not a `SatchelNotificationContentViewController`. It
+        /// sends the response, offers the actions of the answer, and shows the view. Without an answer, nothing changes and the app
+        /// receives the response.
         ///
         /// - Parameters:
-        ///   - session: The same for as long as the notification is open.
+        ///   - session: An id that stays the same while the notification is open.
         ///   - data: See ``Response/data``.
-        ///   - seconds: For all attempts; a person is waiting.
-        ///   - context: The view controller's.
-        ///   - show: Shows the view; not called where nobody answered.
-        /// - Returns: What the system is to be told.
+        ///   - seconds: The time limit for all attempts. A person is waiting.
+        ///   - context: The extension context of the view controller.
+        ///   - show: Shows the view. Not called without an answer.
+        /// - Returns: The option to return to the system.
         @MainActor public static func respond(
             to response: UNNotificationResponse, in session: UUID, data: Data? = nil,
             within seconds: TimeInterval = 10, of context: NSExtensionContext?, showing show: (View) -> Void

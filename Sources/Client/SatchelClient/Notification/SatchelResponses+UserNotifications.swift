@@ -4,7 +4,7 @@
     public import UserNotifications
 
     extension SatchelResponses {
-        /// All that an app's delegate does with a response that it gets:
+        /// Reports a response that an app's delegate receives:
         ///
         /// ```swift
         /// func userNotificationCenter(
@@ -16,10 +16,10 @@
         /// ```
         ///
         /// - Parameters:
-        ///   - session: One opened notification on one device.
+        ///   - session: The id of an opened notification on one device.
         ///   - data: See ``Response/data``.
-        ///   - seconds: For all attempts.
-        ///   - handler: Called once, on the main thread, whatever came of it; at once where the payload asks for no responses.
+        ///   - seconds: The time limit for all attempts.
+        ///   - handler: Called once, on the main thread, even after a failure. If the payload asks for no responses, it is called immediately.
         public static func respond(
             to response: UNNotificationResponse, in session: UUID = UUID(), data: Data? = nil,
             within seconds: TimeInterval = 10, completionHandler handler: @escaping () -> Void
@@ -33,9 +33,9 @@
             }
         }
 
-        /// The same for whoever wants to know what came of it.
+        /// Reports a response and returns the answer.
         ///
-        /// - Returns: Nil where the payload asks for no responses.
+        /// - Returns: The answer; `nil` if the payload asks for no responses.
         /// - Throws: As ``respond(_:at:within:configuration:)``.
         @discardableResult
         public static func respond(

@@ -4,27 +4,29 @@ public import Foundation
     public import FoundationNetworking
 #endif
 
-/// Tells the service what people do with notifications, and hears what becomes of them.
+/// Reports responses to notifications to the service, and receives its decisions.
 ///
-/// Needs no API key: the URL is in the payload, ``SatchelNotification/respond``. An app's delegate passes on what it gets
-/// with `respond(to:in:data:within:completionHandler:)`, a content extension inherits from
-/// `SatchelNotificationContentViewController`. What an extension has answered with ``Option/forward`` the app's delegate gets
-/// too: an app with such an extension tells the service of the default action and of dismissals alone.
+/// It needs no API key, because the URL is in the payload (``SatchelNotification/respond``). An app's delegate reports responses
+/// with `respond(to:in:data:within:completionHandler:)`. A content extension inherits from
+/// `SatchelNotificationContentViewController`.
+///
+/// The delegate also receives responses that an extension answered with ``Option/forward``. An app with such an extension
+/// should report only the default action and dismissals.
 public enum SatchelResponses {
-    /// What a person did with a notification on one device.
+    /// A response of a person to a notification on one device.
     public struct Response: Sendable, Hashable {
-        /// The service takes a response once, however often it comes with the same id.
+        /// The id of the response. The service accepts a response with the same id only once.
         public var id: UUID
-        /// One opened notification on one device: what its actions and its view have become is kept for it.
+        /// An opened notification on one device. The service keeps the state of its actions and its view.
         public var session: UUID
-        /// An action's id, `default` or `dismiss`; the system's identifiers of these two mean the same.
+        /// The id of an action, `default` or `dismiss`. The system's identifiers for the latter two also work.
         public var action: String
-        /// What was typed, where the action asks for a text; at most 2,000 characters.
+        /// The typed text, if the action asks for one; at most 2,000 characters.
         public var text: String?
-        /// JSON of at most 1 kB for the app's own back end, such as who responded in a form that it can check: the URL is the
-        /// same on all devices that a payload was sent to.
+        /// JSON of at most 1 kB for the app's own back end, such as a signed user id. The URL is the same on all devices that receive
+        /// the payload, so it does not identify the user.
         public var data: Data?
-        /// When it was done, by the device's clock.
+        /// The time of the response, by the device's clock.
         public var at: Date
 
         public init(
@@ -40,16 +42,16 @@ public enum SatchelResponses {
         }
     }
 
-    /// Sends a response, and again with the same id while the service can't be reached, is overloaded or fails.
+    /// Sends a response. If the service can't be reached, is overloaded or fails, it is sent again with the same id.
     ///
     /// - Parameters:
-    ///   - response: What was done.
+    ///   - response: The response.
     ///   - url: ``SatchelNotification/respond``.
-    ///   - seconds: For all attempts together; an app that was woken for a response has little time.
-    ///   - configuration: Of the session that is used. The default keeps no cookies and no cache.
-    /// - Throws: A ``SatchelError``: ``SatchelError/Code/notFound`` where the notification takes no responses any more,
-    ///   ``SatchelError/Code/unknownAction`` for what it doesn't offer, ``SatchelError/Code/timedOut`` where no answer came in
-    ///   time, the last attempt's where another would come too late. `CancellationError` where the task was cancelled.
+    ///   - seconds: The time limit for all attempts. An app that was launched for a response has little time.
+    ///   - configuration: The configuration of the session. The default keeps no cookies and no cache.
+    /// - Throws: ``SatchelError/Code/notFound`` if the notification no longer takes responses,
+    ///   ``SatchelError/Code/unknownAction`` if it does not offer the action, ``SatchelError/Code/timedOut`` if there was no answer
+    ///   in time, or the error of the last attempt. `CancellationError` if the task was cancelled.
     public static func respond(
         _ response: Response, at url: URL, within seconds: TimeInterval = 10,
         configuration: URLSessionConfiguration = .ephemeral

@@ -5,8 +5,8 @@
     public import UserNotifications
 
     extension SatchelNotification {
-        /// The attachments of a notification, fetched and ready for its content. What could not be fetched in time, or
-        /// what the system refuses, stands as its preview or is left out: the notification is shown all the same.
+        /// Fetches the attachments of a notification, ready for its content. An attachment that is not fetched in time, or that the
+        /// system rejects, is replaced by its preview or omitted.
         public static func notificationAttachments(
             from userInfo: [AnyHashable: Any], within seconds: TimeInterval = 25
         ) async -> [UNNotificationAttachment] {
@@ -15,19 +15,17 @@
             return fetch.finish().map(\.attachment)
         }
 
-        /// All that a Notification Service Extension has to do: hands the request's content to `handler`, with its
-        /// attachments, or as it came where there are none.
+        /// Calls `handler` with the content of a request and its attachments, or with the unchanged content if there are none. This is
+        /// all that a Notification Service Extension has to do.
         ///
         /// - Parameters:
-        ///   - decrypt: Opens what the sender encrypted for the app alone, such as `encrypted-content` of the payload, which
-        ///     Satchel passes through untouched. It changes the content that it gets: its texts, and in `userInfo` the key
-        ///     `satchel`, where links and their keys were encrypted with the rest. Only then links are fetched, and what they
-        ///     open decrypted. Where it throws, or isn't ready in time, the notification is shown as it came.
-        ///   - seconds: An extension has 30; see ``Answer/expire()`` for where the system ends them earlier.
+        ///   - decrypt: Decrypts what the sender encrypted for the app only, such as the payload's `encrypted-content`. It changes
+        ///     the texts of the content, and the key `satchel` in `userInfo` if the links were encrypted as well. Links are fetched
+        ///     afterwards. If it throws or takes too long, the notification is shown unchanged.
+        ///   - seconds: The time limit. An extension has 30 seconds; see ``Answer/expire()`` if the system ends it earlier.
         ///   - handler: Called once, on any thread.
-        ///   - change: Has the last word on what `handler` is called with. It gets the content with its attachments, and
-        ///     which files they were made of; it is called once, on the thread that `handler` is called on, and may be all
-        ///     that the system still waits for.
+        ///   - change: Makes the last changes to the content. It receives the content with its attachments, and the files that they
+        ///     were made from. It is called once, on the same thread as `handler`. Keep it short, because the system is waiting.
         @discardableResult
         public static func answer(
             _ request: UNNotificationRequest,
@@ -67,7 +65,7 @@
             }
         }
 
-        /// A file that the system took.
+        /// A file that the system accepted.
         private struct Shown: @unchecked Sendable {
             let file: File
             // Never changed.
@@ -87,7 +85,7 @@
     }
 
     extension SatchelNotification.File {
-        /// The system's counterpart, with its options. The system moves the file away.
+        /// Returns the system's attachment with its options. The system moves the file.
         public func notificationAttachment() throws -> UNNotificationAttachment {
             var options: [AnyHashable: Any] = [:]
             if !isPreview {

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A started access, with URLs that a plain GET can use. Stop it when you are done.
+/// An active lease, with URLs for plain GET requests. Stop it when you are done.
 public struct Lease: Hashable, Sendable, Decodable, Identifiable {
     public var id: String
     public var attachmentID: String
-    /// The grant it was started under.
+    /// The grant with which it was started.
     public var grantID: String?
     public var startedAt: Date
     public var expiresAt: Date
@@ -12,10 +12,10 @@ public struct Lease: Hashable, Sendable, Decodable, Identifiable {
     public var best: RenditionRole?
     public var renditions: [RenditionRole: OpenRendition]
 
-    /// The URL of `role`, or of the rendition to show.
+    /// Returns the URL of `role`, or of the rendition to show.
     public func url(of role: RenditionRole? = nil) -> URL? { rendition(role)?.url }
 
-    /// The rendition of `role`, or the one to show.
+    /// Returns the rendition of `role`, or the one to show.
     public func rendition(_ role: RenditionRole? = nil) -> OpenRendition? {
         if let role { return renditions[role] }
         return best.flatMap { renditions[$0] } ?? renditions[.main] ?? renditions.values.first
@@ -37,23 +37,23 @@ public struct OpenRendition: Hashable, Sendable, Decodable {
     public var width: Int?
     public var height: Int?
     public var url: URL
-    /// With what it is encrypted; nil where it isn't.
+    /// The encryption of the file; `nil` if it is not encrypted.
     public var encryption: Encryption?
 }
 
-/// A right to start leases on an attachment, and to pass on narrower grants.
+/// The right to start leases on an attachment and to derive narrower grants.
 public struct Grant: Hashable, Sendable, Decodable, Identifiable {
     public var id: String
     public var attachmentID: String
     /// The grant that this one was derived from.
     public var parentID: String?
-    /// Nil: all renditions.
+    /// The renditions; `nil` for all.
     public var renditions: [RenditionRole]?
-    /// Live leases at most.
+    /// The maximum number of active leases.
     public var leaseLimit: Int
     public var createdAt: Date
     public var expiresAt: Date
-    /// What its holder makes a client from. Keep it like a password.
+    /// The token from which its holder creates a client. Protect it like a password.
     public var token: String
 
     private enum CodingKeys: String, CodingKey {

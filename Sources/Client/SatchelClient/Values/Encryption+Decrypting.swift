@@ -3,14 +3,14 @@ internal import CryptoExtras
 public import Foundation
 
 extension Encryption {
-    /// Opens a file that was fetched: all of its bytes are checked before one of what it holds is written.
+    /// Decrypts a fetched file. All bytes are authenticated before any plaintext is written.
     ///
-    /// A file by `matrix` is read in pieces; one by `aesgcm` is opened as a whole, and takes twice its bytes of memory.
+    /// With `matrix`, the file is read in pieces. With `aesgcm`, memory use is twice the size of the file.
     ///
     /// - Parameters:
-    ///   - file: As it was fetched; it stays.
-    ///   - target: What it holds; a file that is there is replaced. Where this throws none is left.
-    /// - Throws: ``SatchelError`` with the code ``SatchelError/Code/decryptionFailed``; what `Foundation` says of the files.
+    ///   - file: The encrypted file, which is kept.
+    ///   - target: The file to write. An existing file is replaced. If the call throws, the file does not exist.
+    /// - Throws: ``SatchelError`` with the code ``SatchelError/Code/decryptionFailed``, or a file error of `Foundation`.
     public func decrypt(_ file: URL, to target: URL) throws {
         switch self {
         case .matrix(let encrypted):
@@ -39,7 +39,7 @@ extension Encryption {
         }
     }
 
-    /// What is in the bytes that were fetched.
+    /// Decrypts fetched bytes.
     ///
     /// - Throws: ``SatchelError`` with the code ``SatchelError/Code/decryptionFailed``.
     public func decrypt(_ bytes: Data) throws -> Data {

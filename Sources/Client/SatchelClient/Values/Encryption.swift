@@ -1,18 +1,18 @@
 public import Foundation
 
-/// With what a file is encrypted, and what opens it.
+/// The encryption of a file, with its key.
 public enum Encryption: Hashable, Sendable {
-    /// Matrix's `EncryptedFile`, but for its URL: AES-256-CTR.
+    /// Matrix's `EncryptedFile` without its URL: AES-256-CTR.
     case matrix(EncryptedFile)
-    /// What stands behind the `#` of an `aesgcm://` URL (XEP-0454): the IV and the key, in hexadecimal.
+    /// The fragment of an `aesgcm://` URL (XEP-0454): the IV and the key in hexadecimal.
     case aesgcm(fragment: String)
-    /// As Signal's attachments are. `size` is the file's, in bytes, before it was padded and encrypted.
+    /// The format of Signal's attachments. `size` is the file's size in bytes before padding and encryption.
     case signal(key: Data, digest: Data, size: Int64)
-    /// One that this library doesn't know, or whose key the service has lost.
+    /// A scheme that this library does not know, or a file whose key the service has lost.
     case unknown(scheme: String)
 }
 
-/// What opens a file of Matrix, in its words.
+/// The key of a Matrix file, with the field names of Matrix.
 public struct EncryptedFile: Hashable, Sendable, Codable {
     /// A JSON Web Key.
     public struct Key: Hashable, Sendable, Codable {
@@ -36,7 +36,7 @@ public struct EncryptedFile: Hashable, Sendable, Codable {
     public var key: Key
     /// Base64 without padding.
     public var iv: String
-    /// By their names, base64 without padding: `sha256` of the ciphertext.
+    /// Hashes of the ciphertext by name (`sha256`), in base64 without padding.
     public var hashes: [String: String]
 
     public init(key: Key, iv: String, hashes: [String: String]) {

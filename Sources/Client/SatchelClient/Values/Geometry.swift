@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A rectangle in parts of the upright picture: the origin is the top left corner, each value 0…1.
+/// A rectangle in the upright picture. The origin is the top left corner, and each value is in 0…1.
 public struct UnitRect: Hashable, Sendable, Codable {
     public var x: Double
     public var y: Double
@@ -15,12 +15,12 @@ public struct UnitRect: Hashable, Sendable, Codable {
     }
 }
 
-/// What part of a picture is kept where the profile asks for another shape than the picture has.
+/// The part of a picture to keep if the profile requires another aspect ratio.
 public enum Crop: Hashable, Sendable, Encodable {
     case rect(UnitRect)
-    /// As near to this point as the shape allows; x and y in 0…1.
+    /// As close to this point as possible; x and y in 0…1.
     case focalPoint(x: Double, y: Double)
-    /// Where the most salient part is.
+    /// The most salient part.
     case attention
     case centre
 
@@ -46,19 +46,19 @@ public enum Crop: Hashable, Sendable, Encodable {
     }
 }
 
-/// The part of a clip or of an animation that is wanted; seconds of the source.
+/// The part of a clip or animation to keep, in seconds of the source.
 public struct Trim: Hashable, Sendable, Encodable {
-    /// Where a part of a clip may lie.
+    /// The position of the part.
     public enum Centre: String, Hashable, Sendable, Encodable {
-        /// As much before ``Source/thumbnailTime`` as after it, as far as the source goes.
+        /// Centered on ``Source/thumbnailTime``, within the source.
         case thumbnailTime = "thumbnail_time"
     }
 
-    /// Nil where the part is around a time.
+    /// `nil` if the part is centered on a time.
     public var start: TimeInterval?
-    /// To the end, or as long as the profile takes, where nil.
+    /// `nil` to keep the rest, up to the limit of the profile.
     public var duration: TimeInterval?
-    /// Nil where the part has a start.
+    /// `nil` if the part has a start.
     public var around: Centre?
 
     public init(start: TimeInterval, duration: TimeInterval? = nil) {
@@ -66,7 +66,7 @@ public struct Trim: Hashable, Sendable, Encodable {
         self.duration = duration
     }
 
-    /// A part around a time, which the source has to name.
+    /// A part centered on the source's thumbnail time.
     public init(around centre: Centre, duration: TimeInterval? = nil) {
         around = centre
         self.duration = duration

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A submission, and what became of it.
+/// A job: a submission and its results.
 public struct Job: Hashable, Sendable, Decodable, Identifiable {
     public var id: String
     public var state: WorkState
-    /// How many attachments are in each state.
+    /// The number of attachments in each state.
     public var counts: [String: Int]
     public var profile: String
     public var mode: JobRequest.Mode
@@ -12,28 +12,28 @@ public struct Job: Hashable, Sendable, Decodable, Identifiable {
     public var createdAt: Date
     public var deadlineAt: Date?
     public var finishedAt: Date?
-    /// In the order in which they were submitted.
+    /// The attachments in the order of the submission.
     public var attachments: [Attachment]
-    /// Nil where nobody is to be called, and in what the callback itself sends.
+    /// The state of the callback; `nil` without a callback, and in the callback's own request.
     public var callback: Callback?
 
-    /// How far the call is that tells of the job's end.
+    /// The state of the callback that reports the job's end.
     public struct Callback: Hashable, Sendable, Decodable {
         /// `waiting`, `delivered` or `failed`.
         public var state: String
-        /// Attempts that were begun.
+        /// The number of attempts.
         public var attempts: Int
-        /// When the next attempt is due; nil where none is.
+        /// When the next attempt is due; `nil` if there is none.
         public var nextAt: Date?
-        /// Why the last attempt was not the end, or the end was a failure.
+        /// Why the last attempt failed.
         public var reason: String?
     }
 }
 
-/// One source and what became of it.
+/// One source of a job and its results.
 public struct Attachment: Hashable, Sendable, Decodable, Identifiable {
     public var id: String
-    /// Yours, unique in its job.
+    /// Your identifier, unique in the job.
     public var identifier: String
     public var state: WorkState
     public var fidelity: Fidelity?
@@ -44,10 +44,10 @@ public struct Attachment: Hashable, Sendable, Decodable, Identifiable {
     public var renditions: [RenditionRole: Rendition]
     public var options: DisplayOptions
     public var trim: TrimReport?
-    /// Height ÷ width of the rendition to show.
+    /// The height of the rendition to show, divided by its width.
     public var contentSizeRatio: Double?
     public var placeholder: Placeholder?
-    /// What the URLs of the renditions hold on to; nil once it has ended.
+    /// The lease or link behind the URLs of the renditions; `nil` once it has ended.
     public var lease: OpenedLease?
     public var steps: [Step]
     public var expiresAt: Date?
@@ -57,7 +57,7 @@ public struct Attachment: Hashable, Sendable, Decodable, Identifiable {
     public var bestRendition: Rendition? { best.flatMap { renditions[$0] } }
 }
 
-/// An attachment on its own.
+/// An attachment outside its job.
 public struct AttachmentRecord: Hashable, Sendable, Decodable, Identifiable {
     public var jobID: String
     public var createdAt: Date
@@ -81,7 +81,7 @@ public struct AttachmentRecord: Hashable, Sendable, Decodable, Identifiable {
     }
 }
 
-/// One derived file.
+/// A file made from the source.
 public struct Rendition: Hashable, Sendable, Decodable {
     public var uti: String
     public var mediaType: String
@@ -90,15 +90,15 @@ public struct Rendition: Hashable, Sendable, Decodable {
     /// Seconds.
     public var duration: TimeInterval?
     public var bytes: Int64
-    /// Lower-case hexadecimal.
+    /// The hash in lowercase hexadecimal.
     public var sha256: String
-    /// Where a plain GET reads it, while the job's lease lives.
+    /// The URL for a plain GET, which works while the job's lease is active.
     public var url: URL?
-    /// With what it is encrypted: then bytes and hash are the ciphertext's. Nil where it isn't.
+    /// The encryption; `nil` if the file is not encrypted. Size and hash are those of the ciphertext.
     public var encryption: Encryption?
 }
 
-/// What was handed in. Sizes are upright.
+/// The source as submitted. Width and height are those of the upright picture.
 public struct SourceFacts: Hashable, Sendable, Decodable {
     public var name: String?
     public var bytes: Int64?
@@ -106,25 +106,25 @@ public struct SourceFacts: Hashable, Sendable, Decodable {
     public var height: Int?
     /// Seconds.
     public var duration: TimeInterval?
-    /// The type hint, else the origin's Content-Type, else the extension's.
+    /// The type hint, the origin's Content-Type, or the type of the extension, in this order.
     public var declaredType: String?
     public var sniffedType: String?
-    /// The one that counts.
+    /// The type found by the decoder, which decides.
     public var decodedType: String?
 }
 
-/// What a notification is to do with the attachment: the counterparts of `UNNotificationAttachment`'s options. The
-/// rectangle and the time refer to the rendition.
+/// How a notification shows the attachment: the counterparts of the options of `UNNotificationAttachment`. The rectangle and
+/// the time refer to the rendition.
 public struct DisplayOptions: Hashable, Sendable, Decodable {
     /// A UTI.
     public var typeHint: String?
     public var thumbnailHidden: Bool
     public var thumbnailClippingRect: UnitRect?
-    /// Seconds, or a frame number for an animation.
+    /// The time in seconds, or the number of an animation's frame.
     public var thumbnailTime: TimeInterval?
 }
 
-/// The cut that was made, in seconds.
+/// The part that was kept, in seconds.
 public struct TrimReport: Hashable, Sendable, Decodable {
     public var start: TimeInterval
     public var duration: TimeInterval
@@ -133,24 +133,24 @@ public struct TrimReport: Hashable, Sendable, Decodable {
     public var method: String
 }
 
-/// What to show until the bytes are there.
+/// What to show until the rendition is loaded.
 public struct Placeholder: Hashable, Sendable, Decodable {
-    /// Base64 of the ThumbHash.
+    /// The ThumbHash in base64.
     public var thumbhash: String?
     public var blurhash: String?
     /// `#rrggbb`.
     public var color: String?
-    /// Of a sound: loudness, 0…255.
+    /// The loudness of a sound over time, 0…255.
     public var peaks: [UInt8]?
 }
 
-/// The lease or, where delivery is shared, the link that a job's URLs hold on to.
+/// The lease or, with shared delivery, the link behind a job's URLs.
 public struct OpenedLease: Hashable, Sendable, Decodable, Identifiable {
     public var id: String
     public var expiresAt: Date
 }
 
-/// One stage of the way of a source, and why it came out so.
+/// A processing step and its reason.
 public struct Step: Hashable, Sendable, Decodable {
     public var name: String
     public var seconds: TimeInterval
@@ -160,17 +160,17 @@ public struct Step: Hashable, Sendable, Decodable {
 /// Why an attachment was not delivered.
 public struct ErrorReport: Hashable, Sendable, Decodable {
     public var code: SatchelError.Code
-    /// For the sender: what to do differently.
+    /// What the sender can do.
     public var message: String
     /// The matching code of `UNError`.
     public var unError: Int?
     public var retryable: Bool
 }
 
-/// A part of a list.
+/// A page of a list.
 public struct Page<Element: Sendable>: Sendable {
     public var elements: [Element]
-    /// Where the next page starts; nil at the end.
+    /// The cursor of the next page; `nil` at the end.
     public var next: String?
 }
 

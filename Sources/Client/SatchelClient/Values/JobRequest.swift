@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One source of a job, and what is wanted of it.
+/// One source of a job and how to prepare it.
 public struct Source: Sendable, Hashable {
     enum Bytes: Sendable, Hashable {
         case url(URL, headers: [String: String])
@@ -12,39 +12,39 @@ public struct Source: Sendable, Hashable {
     let bytes: Bytes
     /// A file name for people.
     public var name: String?
-    /// Unique in its job; a generated one where empty.
+    /// Your identifier, unique in the job; generated if empty.
     public var identifier = ""
-    /// A UTI, a media type or a file extension. What counts is the decoder's word.
+    /// A UTI, media type or file extension. The decoder decides the type.
     public var typeHint: String?
-    /// Stands in for the job's profile.
+    /// Replaces the job's profile for this source.
     public var profile: String?
     public var crop: Crop?
     public var trim: Trim?
     public var thumbnailHidden = false
     public var thumbnailClippingRect: UnitRect?
-    /// Seconds of a video.
+    /// The time in a video, in seconds.
     public var thumbnailTime: TimeInterval?
-    /// A frame of an animation.
+    /// The number of an animation's frame.
     public var thumbnailFrame: Int?
-    /// With what it is encrypted; nil where it isn't. The service keeps the key only while the job runs.
+    /// The encryption; `nil` if the source is not encrypted. The service keeps the key only while the job runs.
     public var encryption: Encryption?
 
-    /// Fetched by the service. `headers` go to that origin alone, and are kept only while the job runs.
+    /// A URL that the service fetches. `headers` are sent to this origin only, and kept only while the job runs.
     public static func url(_ url: URL, headers: [String: String] = [:]) -> Source {
         Source(bytes: .url(url, headers: headers), name: nil)
     }
 
-    /// Uploaded from memory.
+    /// A source uploaded from memory.
     public static func data(_ data: Data, name: String? = nil) -> Source {
         Source(bytes: .data(data), name: name)
     }
 
-    /// Uploaded from the disk, piece by piece, however large it is.
+    /// A file uploaded in pieces, so it may be large.
     public static func file(_ file: URL) -> Source {
         Source(bytes: .file(file), name: file.lastPathComponent)
     }
 
-    /// What was uploaded before; complete, and no other job's.
+    /// A complete upload that no other job uses.
     ///
     /// - Parameter id: ``Upload/id``.
     public static func upload(_ id: String) -> Source {
@@ -60,46 +60,46 @@ public struct Source: Sendable, Hashable {
 /// A submission of 1 to 10 sources.
 public struct JobRequest: Sendable, Hashable {
     public enum Mode: String, Sendable, Hashable, Codable {
-        /// Delivers what it can.
+        /// Delivers the attachments that succeed.
         case lenient
-        /// All or nothing.
+        /// Delivers all attachments or none.
         case strict
     }
 
-    /// Which jobs are done first.
+    /// The priority of jobs.
     public enum Priority: String, Sendable, Hashable, Codable {
         case interactive
         case bulk
     }
 
     public enum Delivery: String, Sendable, Hashable, Codable {
-        /// For one reader: ends at once when it is taken back.
+        /// For one reader. Access ends immediately when it is revoked.
         case `private`
-        /// For broadcasts: taking it back is as fast as the caches.
+        /// For many readers. After revocation, caches may serve the file until their copies expire.
         case shared
     }
 
-    /// By which scheme what is made is encrypted.
+    /// The scheme for encrypting renditions.
     public enum Scheme: String, Sendable, Hashable, Codable {
         case matrix
         case aesgcm
     }
 
     public var sources: [Source]
-    /// `notification` where nil.
+    /// The profile; `nil` for `notification`.
     public var profile: String?
     public var mode: Mode?
-    /// Seconds from acceptance; the profile's where nil.
+    /// The deadline in seconds from acceptance; `nil` for that of the profile.
     public var deadline: TimeInterval?
     public var priority: Priority?
-    /// Seconds that the URLs of the finished job's answer are good; 0 for no URLs.
+    /// The lifetime of the URLs in the response for a finished job, in seconds; 0 for no URLs.
     public var leaseTTL: TimeInterval?
     public var delivery: Delivery?
-    /// Keeps and delivers what is made as ciphertext: ``Rendition/encryption``.
+    /// Encrypts the renditions: see ``Rendition/encryption``.
     public var encrypt: Scheme?
-    /// Yours; handed back as it is.
+    /// Your own data, returned unchanged.
     public var metadata: [String: String]
-    /// Called when the job has come to an end.
+    /// The URL to call when the job has finished.
     public var callback: URL?
 
     public init(
@@ -120,7 +120,7 @@ public struct JobRequest: Sendable, Hashable {
     }
 }
 
-/// A submission as it travels.
+/// A submission as JSON.
 struct JobBody: Encodable {
     struct Attachment: Encodable {
         var identifier: String?

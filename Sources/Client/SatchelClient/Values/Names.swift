@@ -1,6 +1,6 @@
 // Names that may grow: a service newer than this library can send others, which compare and print like the rest.
 
-/// Where a job or an attachment stands.
+/// The state of a job or an attachment.
 public struct WorkState: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
     public let rawValue: String
 
@@ -22,7 +22,7 @@ public struct WorkState: RawRepresentable, Hashable, Sendable, Codable, Expressi
     public var isFinished: Bool { self != .pending && self != .running }
 }
 
-/// What a derived file is for.
+/// The role of a rendition.
 public struct RenditionRole: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral,
     CodingKeyRepresentable
 {
@@ -38,15 +38,15 @@ public struct RenditionRole: RawRepresentable, Hashable, Sendable, Codable, Expr
 
     public static let main: RenditionRole = "main"
     public static let thumbnail: RenditionRole = "thumbnail"
-    /// A still of a video.
+    /// A still image of a video.
     public static let poster: RenditionRole = "poster"
-    /// A picture of a sound.
+    /// An image of a sound.
     public static let waveform: RenditionRole = "waveform"
-    /// The source as it came, where the profile keeps it.
+    /// The unchanged source, if the profile keeps it.
     public static let original: RenditionRole = "original"
 }
 
-/// How much of the promise was kept.
+/// How complete the result is, compared with the profile.
 public struct Fidelity: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
     public let rawValue: String
 
@@ -59,11 +59,11 @@ public struct Fidelity: RawRepresentable, Hashable, Sendable, Codable, Expressib
     }
 
     public static let full: Fidelity = "full"
-    /// Cheaper settings.
+    /// Made at reduced quality or size, or incomplete.
     public static let reduced: Fidelity = "reduced"
-    /// A thumbnail or a poster only.
+    /// Only a thumbnail or poster.
     public static let partial: Fidelity = "partial"
-    /// The source as it came.
+    /// The unchanged source.
     public static let original: Fidelity = "original"
 }
 

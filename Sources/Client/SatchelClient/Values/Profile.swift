@@ -1,24 +1,24 @@
 public import Foundation
 
-/// The profiles of a service, and what it takes whatever the profile.
+/// The profiles of a service, and its limits for all profiles.
 public struct ProfileList: Hashable, Sendable, Decodable {
     public var profiles: [Profile]
     public var limits: Limits
 }
 
-/// What is made of a source. Sides are pixels, aims and caps bytes. A kind without a policy is refused.
+/// The renditions to make from a source. Sides are in pixels, aims and caps in bytes. A kind without a policy is rejected.
 public struct Profile: Hashable, Sendable, Decodable, Identifiable {
     public var name: String
-    /// One sentence on what it is for.
+    /// The purpose of the profile, in one sentence.
     public var summary: String
     /// Seconds.
     public var deadline: TimeInterval?
-    /// Seconds that results are kept; nil until they are deleted.
+    /// The retention time in seconds; `nil` to keep results until they are deleted.
     public var retention: TimeInterval?
     public var keepsOriginal: Bool
-    /// What matters more where pictures are scaled: `best`, `standard` or `fast`.
+    /// The trade-off between quality and speed: `best`, `standard` or `fast`.
     public var speed: String
-    /// What becomes of a source of which more than a fiftieth can't be decoded: `refuse` or `salvage`.
+    /// How to handle a source of which more than 2 % can't be decoded: `refuse` or `salvage`.
     public var damaged: String
     public var thumbnail: Thumbnail?
     public var image: Image?
@@ -41,15 +41,15 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
         public var longestSide: Int?
         /// `inside` or `crop`.
         public var fit: String
-        /// Whether a crop looks for the most salient part, where the submission doesn't say.
+        /// Whether a crop keeps the most salient part, unless the submission says otherwise.
         public var attention: Bool
         public var aim: Int64?
         public var cap: Int64
-        /// 1…100, as libjpeg has it.
+        /// The JPEG quality of libjpeg, 1…100.
         public var quality: Int
-        /// The quality below which an aim is given up.
+        /// The minimum quality. Below it, the aim is given up.
         public var minimumQuality: Int
-        /// `#rrggbb`: what transparency is laid over where none of `types` has any.
+        /// The background color (`#rrggbb`) if no type of `types` supports transparency.
         public var background: String
     }
 
@@ -69,7 +69,7 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
         public var maximumDuration: TimeInterval?
         /// `trim` or `refuse`.
         public var whenLonger: String
-        /// x264's constant rate factor where the aim leaves room; lower is better.
+        /// The constant rate factor of x264, if the aim allows it. Lower is better.
         public var rateFactor: Int
         public var poster: Poster?
     }
@@ -88,7 +88,7 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
         public var maximumDuration: TimeInterval?
         /// `trim` or `refuse`.
         public var whenLonger: String
-        /// Bits per second where the aim leaves room.
+        /// The bit rate in bits per second, if the aim allows it.
         public var bitRate: Int
         public var waveform: Waveform?
     }
@@ -101,17 +101,17 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
     }
 }
 
-/// What a source may ask of the service.
+/// The limits for sources.
 public struct Limits: Hashable, Sendable, Decodable {
     public var imageBytes: Int64
     public var clipBytes: Int64
     public var stillPixels: Int64
     public var framePixels: Int64
-    /// Pixels along a side of any picture.
+    /// The maximum width and height in pixels.
     public var side: Int
     public var animationPixels: Int64
     public var animationFrames: Int
     public var streams: Int
-    /// Of an embedded colour profile.
+    /// The maximum size of an embedded color profile.
     public var iccBytes: Int64
 }

@@ -1,20 +1,20 @@
 public import Foundation
 
-/// What a list of jobs or attachments is narrowed to; all that is given must hold.
+/// A filter for jobs or attachments. All given conditions must match.
 public struct SearchFilter: Hashable, Sendable {
     public var state: WorkState?
-    /// Of jobs: that one of their attachments has.
+    /// The identifier of an attachment, or of one in a job.
     public var kind: MediaKind?
-    /// With which an attachment failed.
+    /// The error code of a failed attachment.
     public var code: SatchelError.Code?
-    /// The name of the job's.
+    /// The name of the job's profile.
     public var profile: String?
     public var identifier: String?
-    /// Created then or later.
+    /// The earliest creation time.
     public var since: Date?
-    /// Created earlier.
+    /// The latest creation time.
     public var before: Date?
-    /// Pairs of the job's metadata, at most 10. Of each job the first 20 by key are found whose values have at most 200 bytes.
+    /// Up to 10 pairs of the job's metadata. Only a job's first 20 pairs by key, with values of at most 200 bytes, are searchable.
     public var metadata: [String: String]
 
     public init(
@@ -33,7 +33,7 @@ public struct SearchFilter: Hashable, Sendable {
 }
 
 extension Call {
-    /// A list's own parameters, and where its page begins.
+    /// The query items of a list and its page.
     mutating func add(_ filter: SearchFilter, after cursor: String?, limit: Int?) {
         add("state", filter.state?.rawValue)
         add("kind", filter.kind?.rawValue)

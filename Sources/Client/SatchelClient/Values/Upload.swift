@@ -1,6 +1,6 @@
 public import Foundation
 
-/// How far an upload is.
+/// The state of an upload.
 public struct UploadState: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
     public let rawValue: String
 
@@ -13,30 +13,30 @@ public struct UploadState: RawRepresentable, Hashable, Sendable, Codable, Expres
     }
 
     public static let open: UploadState = "open"
-    /// All bytes are there, and belong to no job yet.
+    /// All bytes are stored, and no job uses them yet.
     public static let complete: UploadState = "complete"
-    /// A job or a notification has it.
+    /// A job or notification uses it.
     public static let consumed: UploadState = "consumed"
     public static let expired: UploadState = "expired"
     public static let failed: UploadState = "failed"
     public static let cancelled: UploadState = "cancelled"
 }
 
-/// A file that arrives in as many requests as it takes.
+/// A file that is sent in one or more requests.
 public struct Upload: Sendable, Hashable, Decodable, Identifiable {
     public var id: String
-    /// Where it is sent to: only in the answer to ``SatchelClient/openUpload(_:)``.
+    /// The URL to send the file to. Only ``SatchelClient/openUpload(_:)`` returns it.
     public var url: URL?
     public var state: UploadState
-    /// Bytes of the whole; nil while nobody has said.
+    /// The size of the file; `nil` if it is not known yet.
     public var length: Int64?
-    /// Bytes that are durable.
+    /// The number of bytes stored durably.
     public var offset: Int64
     public var name: String?
     public var typeHint: String?
-    /// Lower-case hexadecimal.
+    /// The hash in lowercase hexadecimal.
     public var sha256: String?
-    /// The job that is submitted once it is complete.
+    /// The job to submit once the upload is complete.
     public var job: String?
     public var usedBy: String?
     public var createdAt: Date
@@ -45,15 +45,15 @@ public struct Upload: Sendable, Hashable, Decodable, Identifiable {
     public var error: ErrorReport?
 }
 
-/// An upload that is to come.
+/// A request for an upload.
 public struct UploadRequest: Sendable, Hashable, Encodable {
-    /// Bytes of the whole, where they are known.
+    /// The size of the file, if known.
     public var length: Int64?
     public var name: String?
     public var typeHint: String?
-    /// What its bytes have to have, in hexadecimal.
+    /// The required hash of the file, in hexadecimal.
     public var sha256: String?
-    /// Seconds until it expires; nil for a day.
+    /// The lifetime in seconds; `nil` for one day.
     public var ttl: TimeInterval?
 
     public init(
