@@ -158,7 +158,7 @@ package final class Clip: OpenedClip {
             try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
                 if let audio = facts.audio {
                     let listened = try listen(to: audio, &ending)
-                    rendering.mayCopyAudio = listened.damage.isEmpty
+                    rendering.mayCopyAudio = listened.damage.isEmpty && !listened.isMixed
                     // A track of which nothing is heard is left out.
                     if listened.packets > 0, listened.waveform == nil { rendering.facts.audio = nil }
                 }

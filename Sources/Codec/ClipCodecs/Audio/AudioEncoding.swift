@@ -61,6 +61,7 @@ struct AudioEncoding: ~Copyable {
     ///
     /// - Returns: Whether it lies after the part.
     mutating func accept(_ source: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
+        if facts.isBetweenFrames(source) { return false }
         if let time = source.pts ?? source.dts {
             let seconds = facts.timeBase.seconds(time) - zero
             if seconds - facts.delay > duration { return true }
@@ -138,19 +139,26 @@ struct AudioEncoding: ~Copyable {
 
 /// Tells when a frame of sound is heard, also where it doesn't say so: after the one before.
 struct AudioClock {
+    /// Seconds.
+    private static let near = 0.5
+
     let timeBase: TimeBase
     private let delay: Int64
+    private let rate: Int
     private var next: Int64?
 
     init(_ facts: AudioFacts) {
         timeBase = facts.timeBase
         delay = facts.timeBase.ticks(facts.delay)
+        rate = facts.rate
     }
 
     mutating func time(of frame: borrowing Frame) -> Int64 {
-        let time = frame.timestamp.map { $0 - delay } ?? next ?? 0
-        let rate = unsafe max(1, frame.raw.pointee.sample_rate)
-        next = time + timeBase.ticks(Double(frame.samples) / Double(rate))
+        var time = frame.timestamp.map { $0 - delay } ?? next ?? 0
+        let own = unsafe Int(max(1, frame.raw.pointee.sample_rate))
+        // A parser counts the frames between two times by the stream's rate, also where theirs is another.
+        if own != rate, let next, time < next, next - time < timeBase.ticks(Self.near) { time = next }
+        next = time + timeBase.ticks(Double(frame.samples) / Double(own))
         return time
     }
 }

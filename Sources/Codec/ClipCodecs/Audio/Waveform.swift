@@ -117,6 +117,8 @@ struct WaveformReader {
         var damage = AudioDamage()
         /// Packets that belong to the part.
         var packets = 0
+        /// Its frames are not all of one kind.
+        var isMixed = false
     }
 
     func listen(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Listened {
@@ -192,6 +194,7 @@ struct WaveformReader {
         }
 
         var between: [(time: Int64?, frames: Int)] = []
+        var kinds: Set<Int> = []
         // A parser hands a long tag out in pieces.
         var isInTag = false
         // Where the last packet ended.
@@ -233,6 +236,7 @@ struct WaveformReader {
             try takeFrames(failures: &failures)
             // A decoder may also complain and then make something up.
             failures += FFmpegLibraries.errorCount - errors
+            if audio.isFramed, let kind = unsafe AudioFrame.kind(packet.contents)?.kind { kinds.insert(kind) }
             if packet.duration > 0 { length = audio.timeBase.seconds(packet.duration) }
             guard belongs(packet, at: start) else { continue }
             packets += 1
@@ -247,8 +251,9 @@ struct WaveformReader {
         var failures = 0
         try takeFrames(failures: &failures)
         return Listened(
-            waveform: heard > 0 ? Waveform(peaks: peaks.peaks, bars: bars.peaks) : nil, damage: damage, packets: packets
-        )
+            waveform: heard > 0 ? Waveform(peaks: peaks.peaks, bars: bars.peaks) : nil, damage: damage,
+            packets: packets,
+            isMixed: kinds.count > 1)
     }
 
     /// Seconds between two packets that no rounding explains.

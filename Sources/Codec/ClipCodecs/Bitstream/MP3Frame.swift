@@ -1,5 +1,19 @@
 import StillCodecs
 
+/// What the header of a frame of MP3 or of AAC in ADTS says that all frames of a recording have in common.
+enum AudioFrame {
+    /// Bytes of the frame, and a number for its version, rate and channels; nil of what is none.
+    static func kind(_ head: some RandomAccessCollection<UInt8>) -> (bytes: Int, kind: Int)? {
+        let first = Array(head.prefix(10)).map(Int.init)
+        guard first.count == 10 else { return nil }
+        if let bytes = MP3Frame.length(head) {
+            return (bytes, (first[1] & 0x18) << 8 | (first[2] & 0x0c) << 4 | (first[3] >> 6 == 3 ? 1 : 2))
+        }
+        guard let bytes = AACElements.frameBytes(head) else { return nil }
+        return (bytes, 1 << 16 | (first[2] & 0xfd) << 8 | first[3] & 0xc0)
+    }
+}
+
 /// What an MP3 frame says of itself.
 enum MP3Frame {
     /// Kilobits a second of layer III, by their number in a header: of MPEG 1, and of MPEG 2 and 2.5. ISO/IEC 11172-3,

@@ -141,7 +141,10 @@ final class FollowingParts {
         var starts: [Int64] = []
         switch (String(decoding: head.prefix(4), as: UTF8.self), String(decoding: head[4..<8], as: UTF8.self)) {
         case ("OggS", _): starts = pages(bytes, read)
-        case ("RIFF", _): starts = chunks(bytes, head, read)
+        case ("RIFF", _), ("FORM", _): starts = chunks(bytes, head, read)
+        case ("fLaC", _): starts = marks([0x66, 0x4c, 0x61, 0x43, 0, 0, 0, 34], bytes, read)
+        case ("#!AM", _): starts = marks(Array("#!AMR".utf8), bytes, read)
+        case let (name, _) where name.hasPrefix("ID3") || head[0] == 0xff: starts = frames(bytes, head, read)
         case (_, "ftyp"):
             var hasIndex = false
             for box in FileBoxes.of(bytes, read, { $0.boxes(in: $0.whole) }) {
@@ -173,12 +176,49 @@ final class FollowingParts {
         return starts
     }
 
-    /// Where another file of the same kind follows in RIFF; a large AVI goes on in chunks of another name.
+    /// Where a mark that a file begins with stands again.
+    private static func marks(_ mark: [UInt8], _ bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> [Int64] {
+        var (at, starts) = (Int64(1), [Int64]())
+        while at < bytes, let window = read(Int(min(1 << 18, bytes - at)), at) {
+            var place = window.startIndex
+            while let found = window[place...].firstIndex(of: mark[0]) {
+                if window[found...].starts(with: mark) { starts.append(at + Int64(found)) }
+                place = found + 1
+            }
+            at += Int64(max(1, window.count - mark.count + 1))
+        }
+        return starts
+    }
+
+    /// Where frames of MP3 and of AAC go on with another version, rate or number of channels.
+    private static func frames(_ bytes: Int64, _ head: [UInt8], _ read: (Int, Int64) -> [UInt8]?) -> [Int64] {
+        func frame(_ at: Int64) -> (bytes: Int, kind: Int)? {
+            read(10, at).flatMap { head in AudioFrame.kind(head).map { ($0.bytes, $0.kind) } }
+        }
+        var (at, kind, starts) = (Int64(0), nil as Int?, [Int64]())
+        while let head = read(10, at) {
+            if head.starts(with: "ID3".utf8) {
+                at += 10 + head[6...].reduce(0) { $0 << 7 | Int64($1 & 0x7f) }
+                continue
+            }
+            guard let found = frame(at), found.bytes > 0 else { break }
+            if let kind, kind != found.kind {
+                // One frame alone may be a damaged one.
+                guard frame(at + Int64(found.bytes))?.kind == found.kind else { break }
+                starts.append(at)
+            }
+            kind = found.kind
+            at += Int64(found.bytes)
+        }
+        return starts
+    }
+
+    /// Where another file of the same kind follows in RIFF or IFF; a large AVI goes on in chunks of another name.
     private static func chunks(_ bytes: Int64, _ head: [UInt8], _ read: (Int, Int64) -> [UInt8]?) -> [Int64] {
         var (at, next, starts) = (Int64(0), head, [Int64]())
-        while next.starts(with: "RIFF".utf8) {
+        while next.prefix(4) == head.prefix(4) {
             if at > 0, next[8...].elementsEqual(head[8...]) { starts.append(at) }
-            guard let size = DeclaredSize.chunk(next, isBigEndian: false) else { break }
+            guard let size = DeclaredSize.chunk(next, isBigEndian: head[0] == 0x46) else { break }
             at += size + size % 2
             guard at < bytes, let following = read(12, at) else { break }
             next = following

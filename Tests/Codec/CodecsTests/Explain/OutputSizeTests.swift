@@ -31,7 +31,8 @@ import Testing
             "webm/av1.webm", "webm/film.webm", "webm/recorded.webm", "webm/vp8.webm", "wmv/film.wmv",
         ],
         "its sound has a coding that its profile doesn't take, and is encoded at its profile's bit rate": [
-            "amr/voice.amr", "amr/voice.awb", "mp3/chord.mp2", "ogg/chord.ogg", "ogg/chord.spx", "ogg/voice.opus",
+            "amr/voice.amr", "amr/voice.awb", "mp3/chord.mp2", "ogg/chord.ogg", "ogg/chord.spx", "ogg/chained.ogg",
+            "ogg/voice.opus",
             "ts/latm.ts", "wav/adpcm.wav", "webm/sound-only.webm", "wma/voice.wma",
         ],
         "it is damaged, so that pictures or sound that would have been copied are encoded at its profile's settings": [

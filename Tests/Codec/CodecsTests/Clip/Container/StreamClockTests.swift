@@ -104,6 +104,13 @@ import Testing
         Joined(name: "p.mp4", encoding: "\(x264) -c:a aac -movflags frag_keyframe+empty_moov", areEqual: true),
         Joined(name: "q.mp4", encoding: "\(x264) -c:a aac"),
         Joined(name: "r.wav", encoding: "-c:a pcm_s16le", hasPictures: false),
+        Joined(name: "s.aiff", encoding: "-c:a pcm_s16be", hasPictures: false),
+        Joined(name: "t.flac", encoding: "-c:a flac", second: "-ar 22050 -ac 2 -c:a flac", hasPictures: false),
+        Joined(name: "u.mp3", encoding: "-c:a libmp3lame", second: "-ar 22050 -c:a libmp3lame", hasPictures: false),
+        Joined(name: "v.mp3", encoding: "-c:a libmp3lame", second: "-ac 2 -c:a libmp3lame", hasPictures: false),
+        Joined(name: "w.aac", encoding: "-c:a aac", second: "-ar 22050 -c:a aac", hasPictures: false),
+        Joined(name: "x.aac", encoding: "-c:a aac", second: "-ac 2 -c:a aac", hasPictures: false),
+        Joined(name: "y.ts", encoding: "\(x264) -c:a aac", second: "\(x264) -ac 2 -ar 22050 -c:a aac"),
     ]
 
     /// How often the tone of a part of a sound swings in a second.
