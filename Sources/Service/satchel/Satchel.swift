@@ -121,7 +121,12 @@ struct Satchel: AsyncParsableCommand {
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
         if code == .success {
-            print(message)
+            // ArgumentParser wraps everything but the usage.
+            let lines = message.split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
+                guard line.hasPrefix("USAGE: "), let width = Terminal.output.width else { return String(line) }
+                return String(line).wrapped(to: width)
+            }
+            print(lines.joined(separator: "\n"))
             return 0
         }
         if !message.isEmpty { Console.printError(message) }

@@ -13,7 +13,7 @@ extension NotificationCommand {
             commandName: "fire",
             abstract: "Fire a notification now, in addition to its schedule, and show the firing as JSON.",
             discussion: """
-                The JSON includes the payload. Its links start with the setting public_url. If a service is still preparing \
+                The JSON includes the payload. The links in it start with the setting public_url. If a service is still preparing \
                 the media, the command waits for them, up to the notification's deadline. A running service hands the \
                 payload over to the back end.
                 """)

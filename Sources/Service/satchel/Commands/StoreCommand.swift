@@ -28,7 +28,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         @Flag(
             help:
-                "With a store in PostgreSQL: also search the whole bucket for orphaned objects. Normally the database lists them."
+                "With a store in PostgreSQL: also search the whole bucket for orphaned objects. Normally, only those that the database lists are deleted."
         )
         var audit = false
 
@@ -127,9 +127,8 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "migrate", abstract: "Update the records to this version's schema.",
             discussion: """
-                A store in a directory is updated by any command. A store in PostgreSQL is updated by this command only, \
-                which also creates the schema of a new store. Run it as a role that owns the tables, before nodes of a new \
-                version start.
+                A store in a directory is updated by any command. Only this command updates a store in PostgreSQL, and \
+                creates the schema of a new one. Run it as a role that owns the tables, before nodes of a new version start.
 
                 Examples:
 
@@ -150,9 +149,8 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup", abstract: "Back up a store in a directory while it is used.",
             discussion: """
-                The backup is a new directory, or that of an earlier backup, to which only new files are copied. If it is \
-                on the store's file system, files are hard-linked instead of copied, which does not protect against disk \
-                failure.
+                Name a new directory, or that of an earlier backup; then only new files are copied. On the store's own \
+                file system, files are hard-linked instead of copied, which does not protect against disk failure.
 
                 The backup includes the sources of waiting jobs, but not the access keys. Keep a copy of their file \
                 elsewhere. Without it, encrypted renditions are lost.

@@ -50,6 +50,14 @@ import Testing
         #expect(try !user.run("help", arguments[0]).outputText.contains(arguments[arguments.count - 2] + " <"))
     }
 
+    @Test(arguments: [80, 50]) func `no word is broken at the edge of a terminal`(columns: Int) throws {
+        let user = try CommandLineUser()
+        let screen = try user.screen(["help", "get"], columns: columns)
+        for word in try user.run("help", "get").outputText.split(whereSeparator: \.isWhitespace) {
+            #expect(screen.lines.contains { $0.contains(word) }, "\(word) in \(screen.text)")
+        }
+    }
+
     @Test func `each command has a man page with all sections, which groff accepts`() throws {
         let directory = try TemporaryDirectory()
         let script = Repository.root.appending(path: "Packaging/man.py").path(percentEncoded: false)
