@@ -159,6 +159,7 @@ run_part() {
         soak) run "$1" env PYTHONPATH=Tests/System python3 -B -m unittest -q soak.tests.test_judge ;;
         # Locks of packages, the list in SECURITY.md, the SBOM.
         supply) run "$1" ./Tests/supply.sh .build/debug ;;
+        demo) run "$1" env PYTHONPATH=Tests/System SATCHEL=.build/debug/satchel python3 -B -m unittest -q demo.test_demo ;;
         demo-scaled) run "$1" python3 -B Media/demo-scaled.py .build/debug/satchel ;;
         # Nodes and clients while things break.
         history) run "$1" ./Tests/System/history.sh --seconds 60 .build/debug/satchel "${SATCHEL_TEST_SEED:-1}" ;;
