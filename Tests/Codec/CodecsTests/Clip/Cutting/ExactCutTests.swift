@@ -113,13 +113,15 @@ import Testing
             #expect(abs(pictures - whole) < 0.1 + 2 / source.rate, "\(note): \(pictures) s of \(whole) s")
         }
         if let duration = trim?.duration {
-            #expect(abs(whole - duration) < 0.021 + (source.hasAudio ? 0.025 : 0), "\(note): \(whole) s")
+            let wanted = min(duration, (all.last?.time ?? 0) + 1 / source.rate - start)
+            #expect(abs(whole - wanted) < 0.021 + (source.hasAudio ? 0.025 : 0), "\(note): \(whole) s")
         } else if trim == nil {
             #expect(whole > (all.last?.time ?? 0) + 0.5 / source.rate, "\(note): \(whole) s")
         }
         guard source.hasAudio, trim != nil else { return }
         let samples = try JudgedSound.samples([main], rate: 8000)[0]
-        let loud = samples.dropFirst(360).dropLast(360).firstIndex { $0.magnitude > 300 }
+        // A packet at either end, and as much again at the start where what primes a decoder has a time of its own.
+        let loud = samples.dropFirst(600).dropLast(360).firstIndex { $0.magnitude > 300 }
         #expect(loud == nil, "\(note): sound of outside at \(Double(loud ?? 0) / 8000) s")
     }
 
@@ -132,7 +134,7 @@ import Testing
     func `a part begins and ends within a frame, and nothing of outside is seen or heard`(source: Source) throws {
         let frame = 1 / source.rate
         // Within frames at either end; on a frame; shortly before one.
-        let parts = [(0.718, 4.881), (0.4, 3.1), (2, 3), (1.002, 5.3), (3.6, 7.2)]
+        let parts = [(0.6, 4.9), (0.4, 3.1), (2, 3), (1.002, 5.5), (3.6, 7.2)]
         guard source.frames > 2 else { return }
         for (start, length) in Sweep.of(parts, every: 3, from: source.name.utf8.count) {
             try check(source, TrimRequest(start: start * frame, duration: length * frame))
