@@ -66,7 +66,7 @@ package final class TimeZoneDatabase: TimeZoneSource {
             state.withLock { $0.rules[name] = rules }
             return rules
         } catch {
-            throw .unreadableTimeZone(name, reason: "of '\(directory.appending(name))' \(error)")
+            throw .unreadableTimeZone(name, reason: "'\(directory.appending(name))': \(error)")
         }
     }
 

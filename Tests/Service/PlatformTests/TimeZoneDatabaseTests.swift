@@ -84,7 +84,7 @@ import Testing
             } throws: { error in
                 guard case .unreadableTimeZone(name, let reason) = error as? TriggerError else { return false }
                 return reason.contains(
-                    name == "Test/Cut" ? "Test/Cut' it ends too early" : "Test/Text' it is no TZif")
+                    name == "Test/Cut" ? "Test/Cut': it ends too early" : "Test/Text': it is not a TZif")
             }
         }
         #expect(throws: TriggerError.unknownTimeZone("Test/Pipe", nearest: ["Test/Zone", "Test/Cut"])) {
