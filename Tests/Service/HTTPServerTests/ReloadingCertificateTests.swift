@@ -90,14 +90,14 @@ import Testing
             }
             #expect(try await shown().errorText.contains("CN=first"))
             try Data("rubbish".utf8).write(to: URL(filePath: files.certificate))
-            try await eventually { log.lines.withLock { $0.contains { $0.contains("can't be used") } } }
+            try await eventually { log.lines.withLock { $0.contains { $0.contains("cannot reload") } } }
             let still = try await shown()
             #expect(still.status == 0 && still.errorText.contains("CN=first"))
             try await Self.makeCertificate("second", at: files)
-            try await eventually { log.lines.withLock { $0.contains { $0.contains("was read again") } } }
+            try await eventually { log.lines.withLock { $0.contains { $0.contains("reloaded the TLS certificate") } } }
             try Data(contentsOf: URL(filePath: files.certificate)).write(to: URL(filePath: trusted))
             try await eventually { try await shown().errorText.contains("CN=second") }
-            let complaints = log.lines.withLock { $0.count { $0.contains("can't be used") && $0.contains("PEM") } }
+            let complaints = log.lines.withLock { $0.count { $0.contains("cannot reload") && $0.contains("PEM") } }
             #expect(complaints == 1)
         }
     }

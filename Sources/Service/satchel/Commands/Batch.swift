@@ -11,20 +11,21 @@ struct Batch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch", abstract: "Prepare all files in directories or a bucket.",
         discussion: """
-            Each file becomes one job. Files are opened in place and never changed. Links, devices and pipes are never \
-            opened.
+            Each file becomes one job. Satchel reads files in place and does not change them. It does not open symbolic \
+            links, devices or pipes. Only --move deletes files.
 
-            A second run processes only new and changed files. An interrupted run continues where it stopped. Satchel \
-            recognizes a file by its path, size, modification time and profile.
+            A second run processes only new and changed files. An interrupted run continues where it stopped. A file counts \
+            as unchanged if its path, size and modification time, and the profile, are the same as before.
 
-            The source may also be one bucket (s3://bucket/prefix). Objects are recognized by key, ETag and size. If the \
-            store is in PostgreSQL, several machines can share the run of a bucket: start the same command on each.
+            The source can also be a bucket (s3://bucket/prefix). An object counts as unchanged if its key, ETag and size \
+            are the same as before. If the store is in PostgreSQL, several machines can divide a bucket among them. Start \
+            the same command on each machine.
 
             The default profile keeps the first 10 seconds of a video and the first 30 seconds of a sound. The summary \
             counts the clips that were trimmed.
 
-            Files that are empty or not media are 'skipped' and do not count as failures. The table shows new results \
-            only; the formats jsonl and csv have a line for every file.
+            Files that are empty or not media are 'skipped' and do not count as failures. The table shows only new \
+            results. With --format jsonl or csv, the output has a line for every file.
 
             Examples:
 
@@ -58,11 +59,11 @@ struct Batch: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Name of a run that several machines share. They need the same store, and the same files under the same paths.",
+            "Name of a run that several machines share. All machines need the same store, and the same files at the same paths.",
             valueName: "name"))
     var run: String?
 
-    @Option(help: ArgumentHelp("Stop after this many failures.", valueName: "count"))
+    @Option(help: ArgumentHelp("Stop after this many failures. Run the command again to continue.", valueName: "count"))
     var maxFailures: Int?
 
     @Flag(help: "Retry files that failed in an earlier run.")

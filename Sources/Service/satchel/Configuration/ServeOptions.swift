@@ -64,7 +64,7 @@ struct ServeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Memory for all codec processes together, such as 4G.", valueName: "size"))
     var memory: String?
 
-    @Option(help: ArgumentHelp("Number of codec processes at work at once.", valueName: "count"))
+    @Option(help: ArgumentHelp("Number of codec processes that run at the same time.", valueName: "count"))
     var codecs: String?
 
     @Option(

@@ -169,7 +169,7 @@ extension Setting {
             "Memory for all codec processes together."),
         Setting(
             "codecs", \.codecs, .count(1...256), default: "the number of cores plus one",
-            "Number of codec processes at work at once."),
+            "Number of codec processes that run at the same time."),
         Setting(
             "sandbox", \.sandbox, .choice,
             "Sandbox layers that must be active: the required ones (standard), also the optional ones (full), or none of them (none). 'satchel doctor' lists them. Use 'none' for trusted sources only."

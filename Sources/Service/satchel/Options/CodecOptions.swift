@@ -7,14 +7,17 @@ import Foundation
 struct SandboxOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Sandbox layers that must be active: the required ones (standard), or also the optional ones (full). 'satchel doctor' lists them.",
+            "Sandbox layers that must be active: 'standard' for the required layers, 'full' for the optional layers as well. 'satchel doctor' lists the layers.",
             valueName: "level"))
     var requireSandbox = SandboxLevel.standard
 
     @Flag(help: "Decode even if a required sandbox layer is missing. For trusted sources only.")
     var allowUnsandboxed = false
 
-    @Flag(help: "Decode JPEGs with libjpeg-turbo only. The results are the same, but take longer.")
+    @Flag(
+        help:
+            "Decode JPEGs without Satchel's faster Huffman decoder. The results are the same, but decoding takes longer."
+    )
     var plainHuffman = false
 
     func validate() throws {
@@ -76,7 +79,8 @@ struct DecoderOptions: ParsableArguments {
 struct CodecOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Number of codec processes at work at once. Default: the number of cores plus one.", valueName: "count"))
+            "Number of codec processes that run at the same time. Default: the number of cores plus one.",
+            valueName: "count"))
     var codecs: Int?
 
     @OptionGroup var decoders: DecoderOptions

@@ -12,7 +12,7 @@ struct TreeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Also write the renditions here, in the same tree as the sources: a directory or s3://bucket/prefix.",
+            "Directory or s3://bucket/prefix to write the renditions to as well, in the same tree as the sources.",
             valueName: "dir"),
         completion: .directory)
     var output: String?
@@ -35,14 +35,16 @@ struct TreeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Maximum time for one file, in seconds.", valueName: "seconds"))
     var timeout: Double?
 
-    @Flag(help: "Also show unchanged files and files that are never opened, such as links, in the table.")
+    @Flag(
+        help: "In the table, also show unchanged files, and files that Satchel does not open, such as symbolic links.")
     var all = false
 
     @Flag(name: [.long, .customShort("q")], help: "Show only problems: no results and no progress.")
     var quiet = false
 
     @Flag(
-        help: "Delete each source once its original is stored. Needs a profile that keeps originals, such as 'archive'."
+        help:
+            "Delete each source file after a copy of it is in the store. Needs a profile that keeps originals, such as 'archive'."
     )
     var move = false
 
