@@ -118,7 +118,7 @@ import Testing
     }
 
     static let troubles = [
-        Trouble(testDescription: "hangs", answer: .init(delay: .seconds(30)), reason: "answer in"),
+        Trouble(testDescription: "hangs", answer: .init(delay: .seconds(30)), reason: "answer "),
         Trouble(testDescription: "fails", answer: .init(status: 500), reason: "the handler answered 500"),
         Trouble(
             testDescription: "redirects", answer: .init(status: 302, headers: ["Location": "http://169.254.169.254/"]),
