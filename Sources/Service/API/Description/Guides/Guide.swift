@@ -64,7 +64,7 @@ struct Guide: Sendable {
                 """
                 If a connection breaks, you can't know whether the job was accepted. Send an `Idempotency-Key` of your own and \
                 repeat the request. For 24 hours the same key returns the same job, and a different body with that key is \
-                rejected (422). `PUT /v1/jobs/{id}` does the same without a time limit, with an id that you choose.
+                rejected (422). `PUT /v1/jobs/{id}` has no time limit and uses an ID that you choose. There, a different body replaces the job.
                 """),
             .prose(
                 """

@@ -13,7 +13,7 @@ for try in 1 2 3 4 5; do
             grep -o '"id": *"[^"]*"' answer.json | head -n 1
             exit 0
             ;;
-        422) # This key was already used with a different body. Retrying doesn't help.
+        422) # The request is refused, for example because the key was used with a different body. Retrying doesn't help.
             cat answer.json >&2
             exit 1
             ;;
