@@ -154,6 +154,8 @@ package final class Clip: OpenedClip {
             var rendering = VideoRendering(
                 facts: facts, picture: picture, policy: policy, part: part, effort: effort,
                 maximumPixels: order.limits.framePixels)
+            // These include errors in frames that were decoded for stills.
+            rendering.isDoubtful = FFmpegLibraries.errorCount > 0
             let watch = Stopwatch()
             try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
                 if let audio = facts.audio {

@@ -69,6 +69,8 @@ struct VideoRendering {
     var maximumPixels: Int64
     /// Its sound is whole.
     var mayCopyAudio = true
+    /// A library reported errors in this file before.
+    var isDoubtful = false
 
     /// The bit rate of sound that must be encoded.
     static let audioBitRate = 128_000
@@ -86,10 +88,12 @@ struct VideoRendering {
         case .success(let made):
             if made.bytes > policy.cap {
                 reason = "its \(made.bytes) bytes are over the cap of \(policy.cap)"
-            } else if try !decodes(descriptor, bytes: made.bytes) {
-                reason = "a copy would take damage over"
+            } else if let check = try check(descriptor, bytes: made.bytes) {
+                var checked = made
+                checked.note += "; \(check)"
+                return .made(checked)
             } else {
-                return .made(made)
+                reason = "a copy would take damage over"
             }
         case .failure(let refusal): reason = refusal.reason
         }

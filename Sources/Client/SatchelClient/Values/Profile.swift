@@ -71,6 +71,8 @@ public struct Profile: Hashable, Sendable, Decodable, Identifiable {
         public var whenLonger: String
         /// The constant rate factor of x264, if the aim allows it. Lower is better.
         public var rateFactor: Int
+        /// `structure` or `decode`: how a copy is checked for damage.
+        public var check: String
         public var poster: Poster?
     }
 

@@ -16,12 +16,56 @@ extension VideoRendering {
         }
     }
 
-    /// Whether a decoder takes all pictures of what was copied without an error: what lies in a packet only decoding
-    /// tells.
-    func decodes(_ descriptor: Int32, bytes: Int64) throws(FFmpegFailure) -> Bool {
+    /// Looks for damage in the copy.
+    ///
+    /// - Returns: How the copy was checked, as a clause; nil if it is damaged.
+    func check(_ descriptor: Int32, bytes: Int64) throws(FFmpegFailure) -> String? {
         let opened = try Demuxer.open(descriptor, bytes: bytes, formats: [ContainerFormat.movie.demuxer])
-        guard let copy = opened, let stream = unsafe copy.stream(0) else { return false }
+        guard let copy = opened, let stream = unsafe copy.stream(0) else { return nil }
         copy.takePacketsAsTheyAre()
+        let sets = unsafe ParameterSets(configuration: configuration(of: stream.pointee.codecpar))
+        guard policy.check == .structure, !isDoubtful, let structure = sets.flatMap(PictureStructure.init) else {
+            return try decodes(nil, of: copy) ? "checked by decoding" : nil
+        }
+        let groups = try groups(of: copy, structure)
+        let doubtful = groups.filter(\.isDoubtful)
+        for group in doubtful { guard try decodes(group.times, of: copy) else { return nil } }
+        return "checked by structure"
+            + (doubtful.isEmpty ? "" : ", \(doubtful.count) of \(groups.count) groups of frames by decoding")
+    }
+
+    /// A keyframe and the frames up to the next.
+    private struct FrameGroup {
+        /// When its packets are decoded.
+        var times: ClosedRange<Int64>
+        var isDoubtful: Bool
+    }
+
+    private func groups(
+        of copy: borrowing Demuxer, _ structure: consuming PictureStructure
+    ) throws(FFmpegFailure) -> [FrameGroup] {
+        var groups: [FrameGroup] = []
+        let packet = try Packet()
+        while try copy.read(packet) {
+            guard packet.stream == 0 else { continue }
+            let last = groups.last?.times.upperBound
+            let time = packet.dts ?? last ?? 0
+            var isSound = packet.dts != nil && !packet.isCorrupt && last.map { $0 < time } ?? packet.isKey
+            let isExpected = unsafe structure.accept(packet.contents, isKey: packet.isKey, pts: packet.pts ?? time)
+            isSound = isSound && isExpected
+            if packet.isKey || groups.isEmpty { groups.append(FrameGroup(times: time...time, isDoubtful: false)) }
+            let index = groups.count - 1
+            groups[index].times = groups[index].times.lowerBound...max(groups[index].times.upperBound, time)
+            if !isSound { groups[index].isDoubtful = true }
+        }
+        return groups
+    }
+
+    /// Whether a decoder takes all frames of a group, or of the copy, without an error.
+    private func decodes(_ times: ClosedRange<Int64>?, of copy: borrowing Demuxer) throws(FFmpegFailure) -> Bool {
+        guard let stream = unsafe copy.stream(0), times.map({ copy.seek(stream: 0, to: $0.lowerBound) }) ?? true else {
+            return false
+        }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels, isRough: true)
         let packet = try Packet()
         let frame = try Frame()
@@ -29,6 +73,10 @@ extension VideoRendering {
         var failures = 0
         while try copy.read(packet) {
             guard packet.stream == 0 else { continue }
+            if let times, let time = packet.dts {
+                if time < times.lowerBound { continue }
+                if time > times.upperBound { break }
+            }
             if try !decoder.send(packet) { return false }
             while try decoder.receive(frame, failures: &failures) {}
             if failures > 0 || FFmpegLibraries.errorCount > errors { return false }

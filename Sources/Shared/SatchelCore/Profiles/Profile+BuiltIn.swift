@@ -53,7 +53,7 @@ extension Profile {
         thumbnail: ThumbnailPolicy(),
         image: ImagePolicy(types: [.jpeg, .png], cap: 100_000_000, quality: 92, minimumQuality: 80),
         animation: AnimationPolicy(type: .gif, cap: 100_000_000),
-        video: VideoPolicy(cap: 4_000_000_000, rateFactor: 20),
+        video: VideoPolicy(cap: 4_000_000_000, rateFactor: 20, check: .decode),
         audio: AudioPolicy(cap: 1_000_000_000, bitRate: 192_000)
     )
 }

@@ -120,6 +120,10 @@ extension VideoPolicy: Aimed {
         ProfileField(
             "rate_factor", \.rateFactor, .integer(10...45),
             "x264's constant rate factor, if the size limits allow it; lower is better."),
+        ProfileField(
+            "check", \.check, .choice,
+            "How to check a copied video for damage: structure reads its index, headers and times, and decodes groups of frames in doubt; decode decodes every frame.",
+            isLater: true),
         ProfileField("poster", \.poster, "Policy for the JPEG that represents the video; null makes none."),
     ]
 

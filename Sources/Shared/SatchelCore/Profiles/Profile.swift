@@ -180,6 +180,14 @@ public enum WhenLonger: String, Hashable, Sendable, Codable, CaseIterable {
     case refuse
 }
 
+/// How a copied video is checked for damage.
+public enum CopyCheck: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Reads its index, headers and times, and decodes only groups of frames in doubt. Damage within a frame's data stays.
+    case structure
+    /// Decodes every frame.
+    case decode
+}
+
 /// How videos are made: copied where coding, size and bit rate fit, else encoded.
 public struct VideoPolicy: Hashable, Sendable {
     /// `video/mp4`: H.264 and AAC with the index first.
@@ -192,12 +200,13 @@ public struct VideoPolicy: Hashable, Sendable {
     public var whenLonger: WhenLonger
     /// x264's constant rate factor where the aim leaves room; lower is better.
     public var rateFactor: Int
+    public var check: CopyCheck
     public var poster: PosterPolicy?
 
     public init(
         type: MediaType = .mp4, longestSide: Int? = nil, aim: Int64? = nil, cap: Int64 = 50_000_000,
         maximumDuration: Double? = nil, whenLonger: WhenLonger = .trim, rateFactor: Int = 23,
-        poster: PosterPolicy? = PosterPolicy()
+        check: CopyCheck = .structure, poster: PosterPolicy? = PosterPolicy()
     ) {
         self.type = type
         self.longestSide = longestSide
@@ -206,6 +215,7 @@ public struct VideoPolicy: Hashable, Sendable {
         self.maximumDuration = maximumDuration
         self.whenLonger = whenLonger
         self.rateFactor = rateFactor
+        self.check = check
         self.poster = poster
     }
 }
