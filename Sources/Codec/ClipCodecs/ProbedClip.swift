@@ -233,6 +233,8 @@ private struct Streams {
     /// A stream of an accepted coding, be it empty.
     private var hasAcceptedCoding = false
     private var streams = 0
+    private var pictureTracks = 0
+    private var subtitles = 0
 
     init(_ demuxer: borrowing Demuxer) {
         let isTransport = demuxer.format == .mpegTS
@@ -255,6 +257,7 @@ private struct Streams {
             case AVMEDIA_TYPE_VIDEO where isAttached:
                 if cover == nil, let decoder, Decoders.stills.contains(decoder) { cover = index }
             case AVMEDIA_TYPE_VIDEO:
+                pictureTracks += 1
                 guard let decoder, Decoders.video.contains(decoder) else {
                     foreignPictures.append(coding)
                     if isDefault { hasForeignDefault = true }
@@ -283,6 +286,7 @@ private struct Streams {
                         coding: coding, language: unsafe demuxer.tag("language", of: stream),
                         channels: unsafe Int(parameters.pointee.ch_layout.nb_channels), isDefault: isDefault,
                         isDecodable: facts != nil))
+            case AVMEDIA_TYPE_SUBTITLE: subtitles += 1
             default: break
             }
         }
@@ -295,8 +299,12 @@ private struct Streams {
                     "\(audio.unmixed) of its \(audio.channels) channels",
                     because: "the mix of two has no place for them"))
         }
-        notes = [choice.note, hasTransparency ? "its transparency was left out: MP4 has none" : nil]
-            .compactMap(\.self)
+        notes = [
+            choice.note, hasTransparency ? "its transparency was left out: MP4 has none" : nil,
+            pictureTracks > 1 && picture != nil ? "one of its \(pictureTracks) video tracks was kept" : nil,
+            subtitles > 0 ? "its subtitles were left out: \(subtitles) track\(subtitles == 1 ? "" : "s")" : nil,
+            audio.flatMap { $0.channels > 2 ? "its \($0.channels) channels of sound were mixed down" : nil },
+        ].compactMap(\.self)
         if picture != nil, !pictureIsDefault, hasForeignDefault {
             losses.append(
                 Loss("its default pictures", because: "\(foreignPictures[0]) is not taken: convert them to H.264"))

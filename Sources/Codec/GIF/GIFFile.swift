@@ -45,6 +45,8 @@ package struct GIFFile: Sendable {
     /// How often it plays; 0 for ever.
     package private(set) var plays = 1
     package private(set) var end = End.marked
+    /// Whether another GIF begins behind it.
+    package private(set) var isFollowed = false
 
     /// - Parameters:
     ///   - bytes: The whole file, which begins with a GIF's signature.
@@ -92,6 +94,7 @@ package struct GIFFile: Sendable {
                 if walk == .stray { walk = .whole }
             // An image that was announced and doesn't follow is missing; what follows instead is no trailer.
             case 0x3B where control == nil || reader.position + 10 >= bytes.count:
+                isFollowed = bytes[(reader.position + 1)...].drop { $0 == 0 }.starts(with: "GIF8".utf8)
                 return .marked
             default:
                 // Nothing makes sense here; where a frame begins later, what lies between is lost.

@@ -21,6 +21,8 @@ package struct AnimationFacts: Hashable, Sendable {
     var colours: FrameColours?
     /// What the file lacks without any harm.
     var warnings: [String] = []
+    /// What is left out.
+    var notes: [String] = []
 
     package var frames: Int { delays.count }
 

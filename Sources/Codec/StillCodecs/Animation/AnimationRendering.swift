@@ -23,6 +23,7 @@ struct AnimationRendering {
                     + "\(part.isTrimmed ? " of the part" : ""), \(index), was taken")
         }
         ending.warnings += source.facts.warnings
+        ending.notes += source.facts.notes
         if policies.main != nil, source.facts.frames > 1 {
             let which = first == 0 ? "the first of its" : "frame \(first + 1) of its"
             ending.notes.append(

@@ -44,7 +44,7 @@ package struct AnimationSource: ~Copyable {
             delays: source.frames.map { AnimationFacts.shown($0.delay * 10) }, plays: source.file.plays,
             bytes: source.bytes.count, missing: source.missing, missingReason: source.missingReason,
             isOpen: source.isOpen,
-            warnings: source.warnings)
+            warnings: source.warnings, notes: source.notes)
         origin = .gif(source)
     }
 

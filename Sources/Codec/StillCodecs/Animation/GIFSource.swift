@@ -19,6 +19,9 @@ struct GIFSource: Sendable {
 
     var isStill: Bool { frames.count + missing <= 1 }
 
+    /// What is left out.
+    var notes: [String] { file.isFollowed ? ["the GIF behind the first was left out"] : [] }
+
     /// Reads the file's blocks and checks limits; decodes no pixel but of the last frame of a file that ends within it.
     ///
     /// - Throws: ``AttachmentError/unrecognizedType(sniffed:)`` where it is text: six letters make a GIF for libmagic, whatever

@@ -1,3 +1,5 @@
+import SatchelCore
+
 /// What stands behind the first picture of a JPEG: another eye's, the rest of a panorama (CIPA DC-007, Multi-Picture Format), a
 /// webcam's next picture, a phone's video.
 enum MultiPicture {
@@ -27,10 +29,27 @@ enum MultiPicture {
         unsafe file.prefix(headBytes).rebased.place(of: [0xff, 0xd9, 0xff, 0xd8, 0xff], from: 0) != nil
     }
 
-    /// Whether a video stands behind the picture, as phones keep what moved. Files that end with their picture aren't searched.
-    static func hasVideo(_ file: UnsafeRawBufferPointer) -> Bool {
-        guard unsafe file.suffix(64).rebased.place(of: [0xff, 0xd9], from: 0) == nil else { return false }
-        var start = 0
+    /// Whether a video stands behind or beside the picture, as phones keep what moved.
+    static func hasVideo(_ file: UnsafeRawBufferPointer, _ format: PictureFormat) -> Bool {
+        switch format {
+        // Files that end with their picture aren't searched.
+        case .jpeg:
+            let isEnd = unsafe file.suffix(64).rebased.place(of: [0xff, 0xd9], from: 0) != nil
+            return unsafe !isEnd && hasFile(file, from: 0)
+        case .heif:
+            let boxes = unsafe Bytes(whole: file).boxes
+            let tracks = boxes.filter { $0.type == "moov" }.flatMap(\.body.boxes).filter { $0.type == "trak" }
+            let media = tracks.flatMap(\.body.boxes).filter { $0.type == "mdia" }.flatMap(\.body.boxes)
+            if media.contains(where: { $0.type == "hdlr" && $0.body.text(at: 8) == "vide" }) { return true }
+            // Its own type is at the beginning.
+            return unsafe hasFile(file, from: 8)
+        default: return false
+        }
+    }
+
+    /// Whether a file of the MP4 family begins there or behind it.
+    private static func hasFile(_ file: UnsafeRawBufferPointer, from start: Int) -> Bool {
+        var start = start
         while let place = unsafe file.place(of: "ftyp", from: start) {
             // Before its name a box has its size (ISO/IEC 14496-12), of which this one needs the last byte.
             if place >= 4, unsafe file[place - 4..<place - 1].allSatisfy({ $0 == 0 }) { return true }

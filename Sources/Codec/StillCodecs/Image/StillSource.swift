@@ -132,8 +132,8 @@ package struct StillSource: ~Copyable {
                 facts.notes.append("of its pictures, one behind the other, the first was taken")
             }
         }
-        if format == .jpeg, unsafe bytes.withBytes({ unsafe MultiPicture.hasVideo($0) }) {
-            facts.notes.append("the video behind its picture was left out")
+        if unsafe bytes.withBytes({ unsafe MultiPicture.hasVideo($0, format) }) {
+            facts.notes.append("the video \(format == .jpeg ? "behind" : "beside") its picture was left out")
         }
         if header.isInk, profileBytes == 0 {
             facts.notes.append(
@@ -166,6 +166,7 @@ package struct StillSource: ~Copyable {
             type: .gif, sniffedType: sniffed.type,
             storedSize: PixelSize(width: source.file.width, height: source.file.height), orientation: 1, pixelBytes: 4,
             hasAlpha: true, bytes: source.bytes.count)
+        facts.notes = source.notes
         origin = .gif(source)
     }
 
