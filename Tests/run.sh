@@ -171,12 +171,12 @@ run_part() {
 
 selection=${SATCHEL_TEST_SELECTION:-}
 began=$(date +%s)
-for name in "$@"; do
-    listed=$(awk -v set="$name" '$1 == set { print $2 }' Tests/budgets.txt)
-    for part in ${listed:-$name}; do
+for set in "$@"; do
+    listed=$(awk -v set="$set" '$1 == set { print $2 }' Tests/budgets.txt)
+    for entry in ${listed:-$set}; do
         export SATCHEL_TEST_SELECTION="$selection"
-        [ "$name" != test ] || SATCHEL_TEST_SELECTION="test"
-        run_part "$part"
+        [ "$set" != test ] || SATCHEL_TEST_SELECTION="test"
+        run_part "$entry"
     done
 done
 echo "== wall time, CPU time, budget"

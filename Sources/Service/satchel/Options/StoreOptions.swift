@@ -6,7 +6,7 @@ import Stores
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Store to use: a directory, created on first use, or postgres://user@host/name. Default: $SATCHEL_STORE, the setting 'store', or satchel in the XDG data directory.",
+            "Store to use: a directory, created on first use, or postgres://host/name. Default: $SATCHEL_STORE, the setting 'store', or satchel in the XDG data directory.",
             valueName: "store"),
         completion: .directory)
     var store: String?

@@ -37,7 +37,8 @@ import Testing
         let dry = try user.run("batch", "in", "--profile", profile.name, "--dry-run")
         #expect(dry.status == 0, "\(dry.errorText)")
         #expect(dry.outputText.contains(#/unchanged +2 /#) != isChanged, "\(dry.outputText)")
-        let told = "2 files were done under another version of the profile '\(profile.name)', and would be done anew."
+        let told =
+            "2 files were prepared under another version of the profile '\(profile.name)', and would be prepared again."
         #expect(dry.errorText.contains(told) == isChanged, "\(dry.errorText)")
         let again = try user.batch("in", "--profile", profile.name)
         let state = isChanged ? "delivered" : "unchanged"

@@ -41,7 +41,7 @@ import Testing
     @Test(arguments: [
         ["inspect", "a.jpg", "--codecs", "2"], ["inspect", "a.jpg", "--type-hint", "image/png"],
         ["doctor", "--memory", "1G"], ["doctor", "--codecs", "2"], ["doctor", "--sources-per-process", "2"],
-        ["health", "--store", "x"], ["health", "--memory", "1G"],
+        ["health", "--store", "http://h"], ["health", "--memory", "http://h"],
     ])
     func `a command has no flag that would do nothing there`(arguments: [String]) throws {
         let user = try CommandLineUser()
