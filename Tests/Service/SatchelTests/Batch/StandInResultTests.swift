@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Codecs start with stand-ins for libraries that they never call, in releases and packages: `Packaging/stand-ins.sh`.
-@Suite struct StandInResultTests {
+@Suite(.inCheck("prepares samples with both kinds of codec")) struct StandInResultTests {
     @Test func `codecs with stand-ins make the same files as codecs without`() throws {
         let directory = try TemporaryDirectory()
         let codecs = directory.url.appending(path: "codecs")
