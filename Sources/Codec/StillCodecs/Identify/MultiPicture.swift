@@ -31,20 +31,17 @@ enum MultiPicture {
 
     /// Whether a video stands behind or beside the picture, as phones keep what moved.
     static func hasVideo(_ file: UnsafeRawBufferPointer, _ format: PictureFormat) -> Bool {
-        switch format {
-        // Files that end with their picture aren't searched.
-        case .jpeg:
-            let isEnd = unsafe file.suffix(64).rebased.place(of: [0xff, 0xd9], from: 0) != nil
-            return unsafe !isEnd && hasFile(file, from: 0)
-        case .heif:
-            let boxes = unsafe Bytes(whole: file).boxes
-            let tracks = boxes.filter { $0.type == "moov" }.flatMap(\.body.boxes).filter { $0.type == "trak" }
-            let media = tracks.flatMap(\.body.boxes).filter { $0.type == "mdia" }.flatMap(\.body.boxes)
-            if media.contains(where: { $0.type == "hdlr" && $0.body.text(at: 8) == "vide" }) { return true }
-            // Its own type is at the beginning.
-            return unsafe hasFile(file, from: 8)
-        default: return false
+        // A JPEG that ends with its picture isn't searched.
+        if format == .jpeg, unsafe file.suffix(64).rebased.place(of: [0xff, 0xd9], from: 0) == nil {
+            return unsafe hasFile(file, from: 0)
         }
+        guard format == .heif else { return false }
+        let boxes = unsafe Bytes(whole: file).boxes
+        let tracks = boxes.filter { $0.type == "moov" }.flatMap(\.body.boxes).filter { $0.type == "trak" }
+        let media = tracks.flatMap(\.body.boxes).filter { $0.type == "mdia" }.flatMap(\.body.boxes)
+        if media.contains(where: { $0.type == "hdlr" && $0.body.text(at: 8) == "vide" }) { return true }
+        // Its own type is at the beginning.
+        return unsafe hasFile(file, from: 8)
     }
 
     /// Whether a file of the MP4 family begins there or behind it.
