@@ -9,6 +9,6 @@ set -u
 cd "$(dirname "$0")/.." || exit
 # The suites of clips, and those that share what they make of the samples: with Stopping, about half of the time.
 clips='Audio|AudioCodec|Clip|ClipCap|ClipDamage|ClipPart|ClipRefusal|ClipSample|Container|CutPlan|Deinterlacing|EditList'
-clips="$clips|ExactCut|Forecast|FoundClip|FrameReader|ImageSamples|Ladder|OpenGOP|OutputSize|Poster|Privacy|SmartPlan"
-clips="$clips|SmartTrim|StatedStream|Stopping|StreamClock|ToneMapping|Trim"
+clips="$clips|CopyCheck|ExactCut|Forecast|FoundClip|FrameReader|ImageSamples|Ladder|LeftOut|OpenGOP|OutputSize|Poster"
+clips="$clips|Privacy|SmartPlan|SmartTrim|StatedStream|Stopping|StreamClock|TakenClip|ToneMapping|Trim"
 exec ./Tests/halves.sh "${1:-.build}/debug/satchelPackageTests.xctest" '^(GIFTests|CodecsTests)\.' "^CodecsTests\\.($clips)Tests/"

@@ -45,7 +45,8 @@ struct Filter: Hashable, Sendable {
 
     /// What lies outside the first `seconds` is cut off, to the sample.
     static func within(seconds: Double) -> Filter {
-        Filter(name: "atrim", options: ["start": "0", "end": String(seconds)])
+        // FFmpeg reads no exponents.
+        Filter(name: "atrim", options: ["start": "0", "end": "\(Int64((min(seconds, 1e12) * 1e6).rounded()))us"])
     }
 
     /// Gaps, and what is missing since the sample `first`, become silence, so that sound stays with its picture.

@@ -77,6 +77,7 @@ import StillCodecs
         self.io = io
         self.format = format
         self.bytes = bytes
+        addStart()
     }
 
     deinit {
@@ -250,7 +251,33 @@ import StillCodecs
         if hasSampleTable, let first = indexedStart(of: index), first > timestamp || !isContinuous(index) {
             return rewind()
         }
-        return unsafe avformat_seek_file(raw, Int32(index), Int64.min, timestamp, timestamp, 0) >= 0
+        return unsafe avformat_seek_file(raw, Int32(index), Int64.min, timestamp, timestamp, seekFlags) >= 0
+    }
+
+    private var seekFlags: Int32 { isMatroskaSound ? AVSEEK_FLAG_ANY : 0 }
+
+    /// Sound alone can be decoded from any packet, whether or not the file marks it as a keyframe.
+    private var isMatroskaSound: Bool {
+        format == .matroska
+            && !(0..<streamCount).contains { index in
+                guard let stream = unsafe stream(index), let parameters = unsafe stream.pointee.codecpar else {
+                    return false
+                }
+                return unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+                    && stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+            }
+    }
+
+    /// Adds the first cluster to the index, which otherwise begins with the first marked keyframe.
+    private func addStart() {
+        guard isMatroskaSound else { return }
+        // The cluster's identifier of four bytes was read.
+        let start = unsafe avio_seek(raw.pointee.pb, 0, SEEK_CUR) - 4
+        for index in 0..<streamCount {
+            if let stream = unsafe stream(index) {
+                unsafe _ = av_add_index_entry(stream, start, Self.longAgo, 0, 0, AVINDEX_KEYFRAME)
+            }
+        }
     }
 
     /// Goes back to the first packet.
@@ -262,7 +289,8 @@ import StillCodecs
             return true
         }
         // Streams follow the one that is asked for: what the others have before its beginning would be passed over.
-        if let earliest, unsafe avformat_seek_file(raw, Int32(earliest), Int64.min, Self.longAgo, Self.longAgo, 0) >= 0
+        if let earliest,
+            unsafe avformat_seek_file(raw, Int32(earliest), Int64.min, Self.longAgo, Self.longAgo, seekFlags) >= 0
         {
             return true
         }

@@ -21,6 +21,8 @@ extension Coding {
             Coding("alac", "Apple Lossless", decoders: ["alac"]),
             Coding("amr_nb", "AMR", decoders: ["amrnb"]),
             Coding("amr_wb", "AMR-WB", decoders: ["amrwb"]),
+            Coding("gsm", "GSM", decoders: ["gsm"]),
+            Coding("gsm_ms", "GSM", decoders: ["gsm_ms"]),
             Coding("wmav1", "Windows Media Audio", decoders: ["wmav1"]),
             Coding("wmav2", "Windows Media Audio", decoders: ["wmav2"]),
             Coding("wmapro", decoders: ["wmapro"]),

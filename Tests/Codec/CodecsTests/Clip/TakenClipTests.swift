@@ -1,0 +1,160 @@
+import SatchelCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ClipCodecs
+@testable import StillCodecs
+
+/// Undamaged clips of unusual form, and codings that are refused by name.
+@Suite struct TakenClipTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private borrowing func file(_ name: String) -> URL { directory.url.appending(path: name) }
+
+    private static let pictures = ["-f", "lavfi", "-i", "testsrc=size=176x144:rate=25:duration=2"]
+    private static let audio = ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=8000:duration=2"]
+
+    @Test(arguments: [("a.wav", "libgsm_ms"), ("a.mov", "libgsm"), ("a.avi", "libgsm_ms")])
+    func `GSM is decoded`(name: String, coding: String) throws {
+        let source = file(name)
+        try Tool.ffmpeg(Self.audio + ["-ac", "1", "-c:a", coding], to: source)
+        let judged = try #require(try JudgedSound.all([source], rate: 8000)[name]).get()
+        #expect(judged.made.ending.losses == [] && abs(judged.before.count - judged.after.count) < 1100)
+        // The pitch is the same. AAC fills its last frame, of up to 1,024 samples.
+        func crossings(_ samples: [Int16]) -> Int {
+            let middle = samples[2000..<14_000]
+            return zip(middle, middle.dropFirst()).count { ($0 < 0) != ($1 < 0) }
+        }
+        #expect(abs(crossings(judged.before) - crossings(judged.after)) < 20)
+    }
+
+    @Test(arguments: [8_000, 44_100, 48_000], 1...6)
+    func `a WAV of a few samples is copied`(rate: Int, count: Int) throws {
+        let source = file("short.wav")
+        try Tool.ffmpeg(
+            [
+                "-f", "lavfi", "-i", "sine=frequency=2000:sample_rate=\(rate):duration=1", "-af",
+                "atrim=start_sample=5:end_sample=\(5 + count)",
+            ], to: source)
+        let made = try #require(try Clips.render(source))
+        let samples = try JudgedSound.samples([source, try made.file(.main)], rate: rate)
+        #expect(samples[0].count == count && samples[1] == samples[0])
+        #expect(made.ending.losses == [])
+    }
+
+    @Test(arguments: ["opus", "aac"], [[], ["-live", "1"]])
+    func `a Matroska file that marks no sound as a keyframe is taken`(coding: String, layout: [String]) throws {
+        let source = file("unmarked.mka")
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=40", "-c:a"]
+                + [coding == "opus" ? "libopus" : coding] + layout, to: source)
+        try PictureJudge.run(
+            """
+            data = bytearray(open(args[0], 'rb').read())
+            count = 0
+            def number(at, marked):
+                length = 9 - data[at].bit_length()
+                value = int.from_bytes(data[at:at + length], 'big')
+                return length, value if marked else value & (1 << 7 * length) - 1
+            def walk(at, end):
+                global count
+                while at < end:
+                    length, name = number(at, True)
+                    more, size = number(at + length, False)
+                    body = at + length + more
+                    stop = end if size == (1 << 7 * more) - 1 else body + size
+                    if name in (0x18538067, 0x1f43b675):
+                        walk(body, stop)
+                    elif name == 0xa3:
+                        # A block's flags stand behind its track and its time.
+                        data[body + number(body, True)[0] + 2] &= 0x7f
+                        count += 1
+                    at = stop
+            walk(0, len(data))
+            assert count > 1000
+            open(args[0], 'wb').write(data)
+            """, [source.path])
+        for (trim, length) in [(nil, 30), (TrimRequest(start: 20, duration: 3), 3)] as [(TrimRequest?, Double)] {
+            let made = try #require(try Clips.render(source, request: RenditionRequest(trim: trim)))
+            #expect(made.ending.losses == [])
+            let samples = try JudgedSound.samples([made.file(.main)], rate: 8000)[0]
+            let audible = samples.count { $0.magnitude > 200 }
+            #expect(abs(Double(samples.count) / 8000 - length) < 0.1 && audible > samples.count * 3 / 4)
+        }
+    }
+
+    @Test(arguments: [1, 2, 15])
+    func `FLAC in blocks of a few samples is decoded`(block: Int) throws {
+        let source = file("blocks.flac")
+        try PictureJudge.run(
+            """
+            import math, struct
+            def crc(data, polynomial, bits):
+                value = 0
+                for byte in data:
+                    value ^= byte << bits - 8
+                    for _ in range(8):
+                        value = (value << 1 ^ (polynomial if value >> bits - 1 else 0)) & (1 << bits) - 1
+                return value
+            def coded(number):
+                if number < 0x80: return bytes([number])
+                if number < 0x800: return bytes([0xc0 | number >> 6, 0x80 | number & 63])
+                return bytes([0xe0 | number >> 12, 0x80 | number >> 6 & 63, 0x80 | number & 63])
+            block, count = int(args[1]), 4000
+            samples = [int(8000 * math.sin(n * 0.3)) for n in range(count)]
+            data = b'fLaC' + bytes([0x80, 0, 0, 34]) + struct.pack('>HH', 16, 16) + bytes(6)
+            data += (8000 << 44 | 15 << 36 | count).to_bytes(8, 'big') + bytes(16)
+            for n, start in enumerate(range(0, count, block)):
+                part = samples[start:start + block]
+                head = bytes([0xff, 0xf8, 0x64, 0x08]) + coded(n) + bytes([len(part) - 1])
+                head += bytes([crc(head, 0x07, 8)])
+                # As they are.
+                frame = head + b'\\2' + b''.join(struct.pack('>h', sample) for sample in part)
+                data += frame + struct.pack('>H', crc(frame, 0x8005, 16))
+            open(args[0], 'wb').write(data)
+            """, [source.path, "\(block)"])
+        let judged = try #require(try JudgedSound.all([source], rate: 8000)["blocks.flac"]).get()
+        #expect(judged.before.count == 4000 && judged.made.ending.losses == [])
+        #expect(abs(try #require(judged.made.report(.main)?.duration) - 0.5) < 0.01)
+        #expect(judged.after.count { $0.magnitude > 2000 } > 2000)
+    }
+
+    @Test(arguments: [
+        ("IV31", "Intel Indeo 3"), ("IV41", "Intel Indeo Video Interactive 4"),
+        ("IV50", "Intel Indeo Video Interactive 5"),
+    ])
+    func `Indeo is refused by name`(tag: String, coding: String) throws {
+        let source = file("a.avi")
+        try Tool.ffmpeg(Self.pictures + ["-c:v", "cinepak"], to: source)
+        var data = try Data(contentsOf: source)
+        while let place = data.range(of: Data("cvid".utf8)) { data.replaceSubrange(place, with: Data(tag.utf8)) }
+        try data.write(to: source)
+        let error = try Rendered.refusal(of: source, in: directory.url)
+        #expect(
+            error
+                == .unsupportedFeature(
+                    reason: "its pictures are \(coding), which is not taken", advice: "Convert it to H.264."))
+    }
+
+    @Test(arguments: ["a.wav", "a.avi", "a.mov"], [("G.723.1", UInt8(0x42)), ("Voxware MetaSound", 0x75)])
+    func `G.723.1 and MetaSound are refused by name`(name: String, coding: (name: String, tag: UInt8)) throws {
+        let source = file(name)
+        try Tool.ffmpeg(Self.audio + ["-ac", "1", "-c:a", "g723_1", "-b:a", "6300"], to: source)
+        var data = try Data(contentsOf: source)
+        // QuickTime has the tag in a name of four bytes.
+        let (mark, offset) = name.hasSuffix("wav") ? ("fmt ", 8) : name.hasSuffix("avi") ? ("strf", 8) : ("ms\0", 3)
+        let place = try #require(data.range(of: Data(mark.utf8), options: name.hasSuffix("mov") ? [] : .backwards))
+        data[place.lowerBound + offset] = coding.tag
+        try data.write(to: source)
+        let error = try Rendered.refusal(of: source, in: directory.url)
+        #expect(
+            error
+                == .unsupportedFeature(
+                    reason: "its sound is \(coding.name), which is not taken", advice: "Convert it to AAC."))
+    }
+}
