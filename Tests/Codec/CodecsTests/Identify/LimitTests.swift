@@ -105,7 +105,8 @@ import Testing
         // All coefficients, two bytes each, of three samples for each of 256 million pixels.
         let refusal = try Rendered.refusal(of: file, in: directory.url)
         #expect(refusal?.code == .tooExpensive)
-        let words = try #require(refusal?.message.firstMatch(of: /more memory \(some (\d+) MiB\) than the limit of 1024 MiB/))
+        let words = try #require(
+            refusal?.message.firstMatch(of: /more memory \(some (\d+) MiB\) than the limit of 1024 MiB/))
         #expect((1464...2000).contains(try #require(Int(words.1))))
     }
 

@@ -88,7 +88,9 @@ import Testing
         Case { $0.linksEnd = nil },
         Case { $0.pushEnds = nil },
         Case { $0.media[0].size = PixelSize(width: 3162, height: 1897) },
-        Case(.memory, says: "'photo' needs 24 MB when decoded") { $0.media[0].size = PixelSize(width: 3163, height: 1898) },
+        Case(.memory, says: "'photo' needs 24 MB when decoded") {
+            $0.media[0].size = PixelSize(width: 3163, height: 1898)
+        },
         // A video is decoded as it plays.
         Case {
             $0.media[0].size = PixelSize(width: 10_000, height: 6_000)

@@ -147,7 +147,8 @@ import Testing
             "name: is not a field",
             "colour: is not a field; must be one of summary, deadline",
             "image.types: jpeg must be a list of image/jpeg, image/png, image/webp",
-            "image.cap: 1.5 must be a whole number of bytes", "image.size: is not a field; must be one of types, longest_side",
+            "image.cap: 1.5 must be a whole number of bytes",
+            "image.size: is not a field; must be one of types, longest_side",
             "video: none must be a mapping, or null",
         ] {
             #expect(told.contains { $0.hasPrefix(text) }, "\(text) in \(told)")
