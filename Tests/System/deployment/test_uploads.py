@@ -275,7 +275,7 @@ class UploadTests(unittest.TestCase):
         self.expect_whole(id)
         gone = satchel("upload", self.file, "--to", f"http://127.0.0.1:{way.port}/u/satu_none", timeout=60)
         self.assertEqual(gone.returncode, 1)
-        self.assertIn("is no upload's", gone.stderr)
+        self.assertIn("there is no upload at this URL", gone.stderr)
 
 
 if __name__ == "__main__":
