@@ -105,7 +105,7 @@ package final class Clip: OpenedClip {
         let watch = Stopwatch()
         let policies = ImagePolicies(order: order, kind: .video)
         let stills = stills(policies, poster: policy.poster).filter { outputs[$0.role] != nil }
-        // A still is of the first recording, for whose decoder it is.
+        // A still comes from the first recording, because its decoder makes it.
         let last = demuxer.following?.begin ?? .infinity
         let picker = PosterPicker(
             picture: picture, start: min(facts.origin + part.start, last - picture.frame),

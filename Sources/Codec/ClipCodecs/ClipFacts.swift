@@ -101,7 +101,7 @@ extension AudioFacts {
         return length.flatMap { $0 <= packet.bytes ? $0 : nil }
     }
 
-    /// Whether `packet` begins as no frame does, not even a damaged or a cut off one.
+    /// Returns whether `packet` begins as no frame does, not even a damaged or truncated one.
     func isBetweenFrames(_ packet: borrowing Packet) -> Bool {
         guard isFramed, frameBytes(packet) == nil, packet.bytes > 1 else { return false }
         return unsafe packet.contents[0] != 0xff || packet.contents[1] & 0xe0 != 0xe0

@@ -45,7 +45,7 @@ package struct GIFFile: Sendable {
     /// How often it plays; 0 for ever.
     package private(set) var plays = 1
     package private(set) var end = End.marked
-    /// Whether another GIF begins behind it.
+    /// `true` if another GIF follows it in the file.
     package private(set) var isFollowed = false
 
     /// - Parameters:

@@ -69,7 +69,7 @@ final class SequenceReader {
     private static func demuxer(
         _ descriptor: Int32, _ bytes: Int64, _ limits: Limits
     ) throws(FFmpegFailure) -> Demuxer? {
-        // What an edit list repeats is played, not stored.
+        // Repetitions of an edit list are played, not stored.
         let name = ContainerFormat.movie.demuxer
         let opened = try Demuxer.open(
             descriptor, bytes: bytes, formats: [name], forced: name, settings: ["ignore_editlist": "1"])

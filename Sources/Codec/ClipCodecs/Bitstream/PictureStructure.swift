@@ -55,7 +55,7 @@ struct PictureStructure {
         return follows(slice, sequence, at: pts)
     }
 
-    /// Whether a frame continues the numbers of those before it (7.4.3, 8.2.1), and its order agrees with its time.
+    /// Returns whether a frame continues the numbers of earlier frames (7.4.3, 8.2.1), and its order agrees with its time.
     private mutating func follows(_ slice: SliceHeader, _ sequence: SequenceParameters, at pts: Int64) -> Bool {
         let numbers = UInt32(1) << (sequence.frameNumberBits + 4)
         if slice.isRefresh {
@@ -81,7 +81,7 @@ struct PictureStructure {
         return isInOrder
     }
 
-    /// Whether a unit ends with a zero, or contains three bytes that must not occur within one (7.4.1).
+    /// Returns whether a unit ends with a zero, or contains three bytes that must not occur within one (7.4.1).
     private static func hasForbiddenBytes(_ unit: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let base = unit.baseAddress, unsafe unit.last != 0 else { return true }
         var start = 0

@@ -61,7 +61,7 @@ extension VideoRendering {
         return groups
     }
 
-    /// Whether a decoder takes all frames of a group, or of the copy, without an error.
+    /// Decodes all frames of a group, or of the copy, and returns whether the decoder reported no error.
     private func decodes(_ times: ClosedRange<Int64>?, of copy: borrowing Demuxer) throws(FFmpegFailure) -> Bool {
         guard let stream = unsafe copy.stream(0), times.map({ copy.seek(stream: 0, to: $0.lowerBound) }) ?? true else {
             return false

@@ -8,11 +8,11 @@ import StillCodecs
 final class ClockSeams {
     /// Seconds that are added behind each seam.
     private var shifts = [0.0]
-    /// Of each stream: the last time by its own clock, and how many seams it has come over.
+    /// For each stream, the last time by its own clock and the number of seams before that time.
     private var streams: [Int: (time: Double, seams: Int)] = [:]
     /// When the last packet so far ends.
     private var end = 0.0
-    /// Whether any was ever found.
+    /// `true` once a seam was found.
     private(set) var isFound = false
 
     /// Seconds by which a time may lie before the one of the packet that is decoded before, and behind all others: no gap in

@@ -12,7 +12,7 @@ extension Demuxer {
         return bytes(Int(min(4096, bytes)), at: 0).flatMap { DeclaredSize.fileObject($0)?.seconds }
     }
 
-    /// Of Matroska: whether it ends before the end of a cluster.
+    /// `true` if a Matroska file ends within a cluster.
     var endsWithinCluster: Bool {
         format?.length == .segment && DeclaredSize.endsWithinCluster(of: bytes) { bytes($0, at: $1) }
     }

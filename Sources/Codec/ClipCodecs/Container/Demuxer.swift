@@ -212,7 +212,7 @@ import StillCodecs
         }
     }
 
-    /// Whether it is several recordings, one after the other, that can't be searched.
+    /// `true` if the file has several recordings in sequence, which cannot be searched by time.
     var isJoined: Bool { following != nil || seams?.isFound == true }
 
     /// Whether there is anything of any of these streams among the first packets of all. It is at the beginning afterwards.
@@ -302,7 +302,7 @@ import StillCodecs
     /// Before any time, and far enough from where a sum of times would overflow.
     private static let longAgo = -Int64(TimeBase.saneTicks)
 
-    /// Of an MP4 and of Matroska: the stream that is read and begins before all others.
+    /// In MP4 and Matroska, the stream that begins first among those that are read.
     private var earliest: Int? {
         guard hasSampleTable || format == .matroska else { return nil }
         return (0..<streamCount).compactMap { index -> (index: Int, seconds: Double)? in

@@ -29,7 +29,7 @@ struct FFmpegFailure: Error {
         if WorkTime.isUp { throw FFmpegFailure(refusal: WorkTime.failure) }
     }
 
-    /// Whether something else may come of the source: it is neither refused, nor are time, memory or the disk to blame.
+    /// `true` if the source's data caused the failure: it was not refused, and time, memory and disk sufficed.
     var isOfSource: Bool { refusal == nil && !isWriting && code != satchel_averror(ENOMEM) && !WorkTime.isUp }
 
     static let noMemory = FFmpegFailure(satchel_averror(ENOMEM))

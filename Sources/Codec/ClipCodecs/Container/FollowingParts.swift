@@ -11,11 +11,11 @@ final class FollowingParts {
         /// Its streams of pictures and sound.
         var picture: Int?
         var audio: Int?
-        /// What is added to its times to get the first one's, in seconds.
+        /// Seconds to add to its times, which gives times of the first recording.
         var shift = 0.0
     }
 
-    /// What its packets are said to belong to: streams of the first recording.
+    /// The streams of the first recording that its packets are assigned to.
     private struct Target {
         var stream: Int
         var timeBase: TimeBase

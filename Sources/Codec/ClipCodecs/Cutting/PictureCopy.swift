@@ -100,7 +100,7 @@ struct PictureCopy: ~Copyable {
     ) throws(FFmpegFailure) {
         guard written < decodingTimes.count else { throw FFmpegFailure(satchel_averror_invaliddata) }
         let zero = facts.timeBase.ticks(zero)
-        // What is shown at the start may have begun before it, and the last picture lasts until the part's end.
+        // The first frame may begin before the start, and the last frame lasts until the part's end.
         let pts = written == 0 ? max(pts, zero) : pts
         unsafe packet.raw.pointee.pts = pts
         unsafe packet.raw.pointee.dts = decodingTimes[written]

@@ -35,7 +35,7 @@ extension VideoRendering {
         let hasHead = edges?.head.isEmpty == false
         let end = edges.map { $0.tail.isEmpty ? plan.end : $0.end } ?? plan.end
         let wanted = facts.origin + part.start
-        // What is shown at the start is shown from then on, however long it was already.
+        // The frame at the start is shown from then on, even if it began earlier.
         let first = hasHead ? wanted : max(wanted, base.seconds(plan.start))
         let isFromStart = part.start == 0
         // Where the pictures begin after the start that is wanted, the sound before them stays.

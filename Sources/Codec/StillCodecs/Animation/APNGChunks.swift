@@ -15,7 +15,7 @@ struct APNGChunks: Hashable, Sendable {
     private(set) var damaged: Set<Int> = []
     /// The last frame's data is cut off.
     private(set) var isLastCut = false
-    /// Whether frames of 16 bits are laid over each other by their alpha.
+    /// `true` if frames of 16 bits are blended by their alpha.
     private(set) var blendsDeeply = false
     private var isDeep = false
     private var hasAlpha = false

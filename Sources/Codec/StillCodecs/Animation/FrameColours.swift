@@ -15,7 +15,7 @@ struct FrameColours: Hashable, Sendable {
         if coded == nil { self.coded = unsafe profile.withUnsafeBytes { unsafe CodedColour(profile: $0) } }
     }
 
-    /// As sRGB, of as many channels.
+    /// Converts to sRGB with the same number of channels.
     func standard(_ pixels: borrowing Picture) throws(VipsFailure) -> Picture {
         if let coded { return try pixels.standardColour(from: coded) }
         let isGrey = unsafe profile.withUnsafeBytes {

@@ -29,7 +29,7 @@ enum MultiPicture {
         unsafe file.prefix(headBytes).rebased.place(of: [0xff, 0xd9, 0xff, 0xd8, 0xff], from: 0) != nil
     }
 
-    /// Whether a video stands behind or beside the picture, as phones keep what moved.
+    /// Returns whether the file also has a video, as the motion photos of phones do.
     static func hasVideo(_ file: UnsafeRawBufferPointer, _ format: PictureFormat) -> Bool {
         // A JPEG that ends with its picture isn't searched.
         if format == .jpeg, unsafe file.suffix(64).rebased.place(of: [0xff, 0xd9], from: 0) == nil {
@@ -44,7 +44,7 @@ enum MultiPicture {
         return unsafe hasFile(file, from: 8)
     }
 
-    /// Whether a file of the MP4 family begins there or behind it.
+    /// Returns whether a file of the MP4 family begins at this offset or later.
     private static func hasFile(_ file: UnsafeRawBufferPointer, from start: Int) -> Bool {
         var start = start
         while let place = unsafe file.place(of: "ftyp", from: start) {

@@ -8,10 +8,10 @@ struct CodedColour: Hashable, Sendable {
     /// To the primaries of sRGB, row by row, in linear light; nil where they are the same or unknown.
     private var matrix: [Float]?
 
-    /// Whether sRGB is what they are, or what unknown ones are taken for.
+    /// `true` if the colors are sRGB, or unknown and therefore treated as sRGB.
     var isStandard: Bool { matrix == nil && curve == .standard }
 
-    /// Whether they reach beyond the white of a screen of standard range.
+    /// `true` if the colors are HDR: brighter than the white of a standard screen.
     var isHDR: Bool { curve == .pq || curve == .hlg }
 
     static let displayP3 = CodedColour(primaries: 12, transfer: 13)

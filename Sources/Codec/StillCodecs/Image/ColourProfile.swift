@@ -1,8 +1,8 @@
 import CVips
 
-/// What has to be known of an ICC profile without applying it.
+/// Facts about an ICC profile that are read from its header and tags.
 enum ColourProfile {
-    /// Whether a profile calls itself sRGB, so that a conversion would change nothing that can be seen.
+    /// Returns whether a profile calls itself sRGB, so that a conversion would change nothing visible.
     ///
     /// Looks for `sRGB` as ASCII or UTF-16 in the first kilobytes, where the description lies.
     static func isStandard(_ profile: UnsafeRawBufferPointer) -> Bool {

@@ -21,7 +21,7 @@ struct DecoderWarnings: ~Copyable {
     /// Whether the colour profile could not be used: libvips takes another one then.
     var isOfProfile: Bool { unsafe String(cString: satchel_warnings_text(gathered)).contains("corrupt profile") }
 
-    /// Whether libpng left out a colour profile that is for other pixels.
+    /// Returns whether libpng ignored a color profile because it is for another kind of pixels.
     var isOfUnfitProfile: Bool {
         unsafe String(cString: satchel_warnings_text(gathered)).contains("color space not permitted on")
     }

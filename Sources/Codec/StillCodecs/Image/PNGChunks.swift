@@ -102,7 +102,7 @@ enum PNGChunks {
             ? nil : CodedColour(gamma: gamma, chromaticities: chromaticities)
     }
 
-    /// Whether its pixels are what their own checksum is of, whatever those of the chunks say.
+    /// Returns whether the pixels match their own zlib checksum, even if the checksum of a chunk is wrong.
     static func isSound(_ file: UnsafeRawBufferPointer, of size: PixelSize) -> Bool {
         var (position, data) = (8, [UInt8]())
         while position + 12 <= file.count {

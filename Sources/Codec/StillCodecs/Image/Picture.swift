@@ -140,7 +140,7 @@ extension Picture {
     /// Whether its samples may lie beyond white, or be no number.
     var isFloat: Bool { [VIPS_FORMAT_FLOAT, VIPS_FORMAT_DOUBLE].contains { $0 == format } }
 
-    /// Whether its pixels have one color, with alpha or without.
+    /// `true` if the pixels are gray, with or without alpha.
     var isGrey: Bool { [VIPS_INTERPRETATION_B_W, VIPS_INTERPRETATION_GREY16].contains(interpretation) }
 
     /// Whether its samples are of a printer's inks.

@@ -159,7 +159,7 @@ package struct StillDecoding {
         } else if isCut {
             faults.warnings.append(Self.lackOfEnd)
         } else {
-            // What is inflated has a checksum of its own.
+            // The inflated data has a checksum of its own.
             if isPNG, unsafe bytes.withBytes({ unsafe PNGChunks.isSound($0, of: facts.storedSize) }) {
                 faults.warnings.append(Self.chunkDoubt)
                 return picture

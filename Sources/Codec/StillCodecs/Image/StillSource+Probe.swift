@@ -42,7 +42,7 @@ extension StillFacts {
         // Decoding is over when something is kept; what else was decoded stays.
         let coefficients = memoryOfKeeping(for: policies)
         // The working picture and its copy while it is turned and stripped, then what the encoders add.
-        // What is converted by numbers is held in floats, twice.
+        // A numeric conversion holds the pixels as floats, twice.
         let working = kept * (coded == nil ? 14 : 14 + 36)
         let memory = Estimate.rest + Int64(max(held + rows, coefficients) + working) + Int64(bytes)
         return Estimate(memory: memory, cpuSeconds: seconds(keeping: kept, at: speed))

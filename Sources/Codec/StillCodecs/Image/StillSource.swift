@@ -20,7 +20,7 @@ package struct StillFacts: Hashable, Sendable {
     var isPlanarJPEG = false
     /// Scanned more than once, so that a decoder holds all coefficients.
     var isProgressive = false
-    /// What a HEIF says of its alpha.
+    /// The alpha properties of a HEIF file.
     var isPremultiplied = false
     /// Colours that are no profile's; nil where a profile counts, or nothing is said.
     var coded: CodedColour?
