@@ -20,7 +20,7 @@ samples='earth.jpg|jpeg/earth-12-megapixels.jpg|a photograph of 12 megapixels|
 cup.jpg|jpeg/private.jpg|a photograph with GPS, captions and a serial number|
 IMG_0042.HEIC|heic/coffee-gps.heic|a HEIC photograph with GPS|JPEG needs more bytes, and every device shows it
 rocket.jpg|jpeg/rocket-portrait.jpg|a photograph that was stored on its side|
-film.gif|gif/film.gif|an animation|its frames were packed as tightly before
+film.gif|gif/film.gif|an animation|the source was already compressed well
 clip.mp4|mp4/long.mp4|a video that is too long for a notification|
 voice.flac|flac/voice.flac|a voice note with a comment|
 hostile.png|trouble/vast.png|a bomb: 69 bytes that unpack to 10,000 megapixels|'
@@ -172,7 +172,7 @@ lease=$(sed -n 's/^lease *//p' "$place/lease")
 token=$(sed -n 's/^token *//p' "$place/lease")
 rm "$place/lease"
 echo
-echo "A lease opens a picture until it ends or you revoke it:"
+echo "A lease gives access to a picture until it expires or you revoke it:"
 echo "\$ satchel lease $id"
 printf '%s\n' "$token" | "$satchel" get --lease - --output "$place/opened.jpg"
 echo "\$ satchel get --lease satl_… --output $place/opened.jpg  # $(wc -c <"$place/opened.jpg") bytes"

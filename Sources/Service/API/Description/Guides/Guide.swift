@@ -64,12 +64,13 @@ struct Guide: Sendable {
                 """
                 If a connection breaks, you can't know whether the job was accepted. Send an `Idempotency-Key` of your own and \
                 repeat the request. For 24 hours the same key returns the same job, and a different body with that key is \
-                rejected (422). `PUT /v1/jobs/{id}` has no time limit and uses an ID that you choose. There, a different body replaces the job.
+                rejected (422). With `PUT /v1/jobs/{id}` you choose the ID yourself. The same body returns the same job at any time, \
+                and a different body replaces the job.
                 """),
             .prose(
                 """
                 Retry if there was no answer, and after 429, 502, 503 and 504. `Retry-After` says how long to wait. Don't \
-                retry other errors: they will not change.
+                repeat other requests: the answer will be the same.
                 """),
             .program(
                 Example(
@@ -89,8 +90,8 @@ struct Guide: Sendable {
                 """),
             .prose(
                 """
-                `retryable` says whether retrying the same file can succeed. If a result lacks something that the profile would \
-                keep, its fidelity is `reduced`, `partial` or `original`. The step `fidelity` says what is missing.
+                `retryable` says whether retrying the same file can succeed. If a result lacks something that the profile asks \
+                for, its fidelity is `reduced`, `partial` or `original`. The step `fidelity` says what is missing.
                 """),
             .program(
                 Example(
@@ -110,8 +111,8 @@ struct Guide: Sendable {
             .prose(
                 """
                 The processors determine the rate. Give a machine at least twice `codecs.memory`, so that the file cache has \
-                room. A disk that syncs in 1 ms supports a few hundred jobs per second. A disk that syncs in 10 ms delays each \
-                job by a few syncs, but commits concurrent jobs together. To use several machines, set `SATCHEL_DATABASE` and \
+                room. If the disk needs 1 ms to sync, Satchel accepts a few hundred jobs per second. A slower disk delays each job by a \
+                few syncs. Jobs that arrive at the same time share them. To use several machines, set `SATCHEL_DATABASE` and \
                 `SATCHEL_BLOBS`.
                 """),
             .program(
