@@ -127,7 +127,7 @@ public struct AccessEntry: Hashable, Sendable, Decodable, Identifiable {
     public var byJob: Bool
     public var createdAt: Date
     public var expiresAt: Date
-    /// When it was stopped or revoked.
+    /// Time of the stop or revocation.
     public var endedAt: Date?
 
     private enum CodingKeys: String, CodingKey {

@@ -103,7 +103,7 @@ private struct AccessBody: Encodable {
     var byJob: Bool
     var createdAt: Instant
     var expiresAt: Instant
-    /// When it was stopped or revoked.
+    /// Time of the stop or revocation.
     @Nullable var endedAt: Instant?
 
     init(_ entry: AccessEntry) {

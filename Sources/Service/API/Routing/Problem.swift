@@ -153,7 +153,7 @@ extension Problem {
         case let error as AttachmentError: self = Problem(error)
         case let fault as ConnectionFault: self = Problem(fault)
         case let error as HTTPError where error.status == .contentTooLarge:
-            self = Problem(.contentTooLarge, "body_too_large", "The body is larger than this call allows.")
+            self = Problem(.contentTooLarge, "body_too_large", "The body is too large for this endpoint.")
         case let error as HTTPError where error.status == .notFound:
             self = Problem(.notFound, "not_found", "No such path. See /docs.")
         case let error as HTTPError where error.status.kind == .clientError:

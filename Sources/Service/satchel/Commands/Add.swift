@@ -36,7 +36,7 @@ struct Add: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Type that the sources claim to have: a media type, UTI or extension.", valueName: "type"))
+            "Expected type of the sources: a media type, UTI or extension.", valueName: "type"))
     var typeHint: String?
 
     @Option(

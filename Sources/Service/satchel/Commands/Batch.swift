@@ -11,21 +11,21 @@ struct Batch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "batch", abstract: "Prepare all files in directories or a bucket.",
         discussion: """
-            Each file becomes one job. Satchel reads files in place and does not change them. It does not open symbolic \
-            links, devices or pipes. Only --move deletes files.
+            Each file becomes one job. Satchel reads files in place and does not change them. It does not open \
+            symbolic links, devices or pipes. Only --move deletes files.
 
-            A second run processes only new and changed files. An interrupted run continues where it stopped. A file counts \
-            as unchanged if its path, size and modification time, and the profile, are the same as before.
+            A second run processes only new and changed files. An interrupted run continues where it stopped. A file \
+            counts as unchanged if its path, size, modification time and profile are the same as before.
 
-            The source can also be a bucket (s3://bucket/prefix). An object counts as unchanged if its key, ETag and size \
-            are the same as before. If the store is in PostgreSQL, several machines can divide a bucket among them. Start \
-            the same command on each machine.
+            The source can also be a bucket (s3://bucket/prefix). An object counts as unchanged if its key, ETag and \
+            size are the same as before. If the store is in PostgreSQL, several machines can share the work on a \
+            bucket. Start the same command on each machine.
 
-            The default profile keeps the first 10 seconds of a video and the first 30 seconds of a sound. The summary \
+            The default profile keeps the first 10 seconds of a video and the first 30 of an audio file. The summary \
             counts the clips that were trimmed.
 
-            Files that are empty or not media are 'skipped' and do not count as failures. The table shows only new \
-            results. With --format jsonl or csv, the output has a line for every file.
+            Files that are empty or not media are 'skipped' and do not count as failures. The default table shows \
+            only new results. With --format jsonl or csv, the output has a line for every file.
 
             Examples:
 

@@ -11,18 +11,18 @@ import Stores
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Serve attachments over HTTP.",
+        commandName: "serve", abstract: "Run Satchel as an HTTP service.",
         discussion: """
             On the loopback interface, the service starts without any settings and prints an API key to try it with. To \
             listen on other interfaces, it needs an API key and the URL that clients use.
 
             The path /docs describes the API, /readyz says whether the service is ready, and /metrics is for Prometheus.
 
-            SIGTERM stops the service. Running jobs finish, or are handed back after --grace. A second signal stops it \
+            SIGTERM stops the service. Running jobs finish, or return to the queue after --grace. A second signal stops it \
             immediately. Either way, no accepted job is lost. Under systemd, units may use Type=notify, WatchdogSec= and \
             socket activation.
 
-            Settings come from flags, from environment variables (SATCHEL_…) and from the YAML file, in this order. \
+            Flags override environment variables (SATCHEL_…), which override the YAML file. \
             'satchel config' shows the values in use, and 'satchel config keys' lists all settings.
 
             Examples:

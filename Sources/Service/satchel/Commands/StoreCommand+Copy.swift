@@ -6,7 +6,7 @@ import Synchronization
 extension StoreCommand {
     struct Copy: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "copy", abstract: "Copy a store in a directory to PostgreSQL and a bucket.",
+            commandName: "copy", abstract: "Copy a directory store to PostgreSQL and a bucket.",
             discussion: """
                 The database must have this version's schema ('satchel store migrate') and no records, and no process may \
                 use the store. Every file is checked against its hash, and stored once for each tenant that has it.

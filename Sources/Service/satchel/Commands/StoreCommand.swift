@@ -147,7 +147,7 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "backup", abstract: "Back up a store in a directory while it is used.",
+            commandName: "backup", abstract: "Back up a directory store while it is in use.",
             discussion: """
                 Name a new directory, or that of an earlier backup; then only new files are copied. On the store's own \
                 file system, files are hard-linked instead of copied, which does not protect against disk failure.

@@ -10,10 +10,10 @@ struct Watch: AsyncParsableCommand {
         commandName: "watch",
         abstract: "Prepare all files in directories, and files that appear later, until stopped.",
         discussion: """
-            Processes the same files as 'satchel batch', then waits for new and changed ones, also in new directories. A \
-            file is processed once it has been unchanged for --settle seconds, so that a file that is still being copied is \
-            not read. All directories are scanned again every --interval seconds, because the kernel does not report \
-            changes on network file systems.
+            Processes the same files as 'satchel batch', then waits for new and changed ones, also in new \
+            directories. Satchel waits until a file has been unchanged for --settle seconds, so that files are not \
+            read while being copied. All directories are scanned again every --interval seconds, because the kernel \
+            does not report changes on network file systems.
 
             Ctrl-C or SIGTERM stops the command. Run it again to continue.
 
@@ -31,7 +31,7 @@ struct Watch: AsyncParsableCommand {
     @OptionGroup(title: "Results") var format: FormatOptions
 
     @Option(
-        help: ArgumentHelp("Process a file once it has been unchanged for this many seconds.", valueName: "seconds"))
+        help: ArgumentHelp("Process a file after it has been unchanged for this many seconds.", valueName: "seconds"))
     var settle = 2.0
 
     @Option(

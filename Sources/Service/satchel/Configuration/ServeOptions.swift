@@ -74,7 +74,7 @@ struct ServeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Private host, address or CIDR that may be fetched from, with an optional port (comma-separated or repeated).",
+            "Private host, address or CIDR that Satchel may fetch from, with an optional port (comma-separated or repeated).",
             valueName: "host"))
     var fetchAllow: [Several<String>] = []
 

@@ -6,7 +6,7 @@ struct FetchOptions: ParsableArguments {
     @Option(
         name: .customLong("fetch-allow"),
         help: ArgumentHelp(
-            "Private host, address or CIDR that may be fetched from, with an optional port (comma-separated or repeated).",
+            "Private host, address or CIDR that Satchel may fetch from, with an optional port (comma-separated or repeated).",
             valueName: "host"))
     var allow: [Several<String>] = []
 

@@ -12,7 +12,7 @@ struct TreeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Directory or s3://bucket/prefix to write the renditions to as well, in the same tree as the sources.",
+            "Also write the renditions to this directory or s3://bucket/prefix, in the sources' directory structure.",
             valueName: "dir"),
         completion: .directory)
     var output: String?

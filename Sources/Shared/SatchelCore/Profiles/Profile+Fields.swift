@@ -15,18 +15,18 @@ extension Profile: ProfilePart {
             "How long results submitted over HTTP are kept; null keeps them until they are deleted."),
         ProfileField(
             "keeps_original", \.keepsOriginal, .flag,
-            "If true, keeps the source too, as the rendition original."),
+            "If true, the source is kept too, as the rendition `original`."),
         ProfileField(
             "speed", \.speed, .choice,
-            "Quality of scaling. best decodes the whole source and scales it with libvips. standard matches a full decode and a Lanczos 3 filter. fast lets the decoder scale as far as it can, up to 0.7 dB worse at 1024 pixels."
+            "Quality of scaling. `best` decodes the whole source and scales it with libvips. `standard` matches a full decode and a Lanczos 3 filter. `fast` lets the decoder scale as far as it can, up to 0.7 dB worse at 1024 pixels."
         ),
         ProfileField(
             "damaged", \.damaged, .choice,
-            "Handling of a source of which more than 2 % cannot be decoded: refuse fails with corrupt; salvage delivers the rest as reduced.",
+            "If more than 2 % of a source cannot be decoded, `refuse` fails with `corrupt`. `salvage` delivers the rest as `reduced`.",
             isLater: true),
         ProfileField(
             "thumbnail", \.thumbnail,
-            "Policy for the small still that is made first, of every kind that can be shown; null makes none."),
+            "Policy for the small still that is made first for every visible kind; null makes none."),
         ProfileField("image", \.image, "Policy for stills; null rejects them."),
         ProfileField(
             "animation", \.animation,
@@ -57,7 +57,7 @@ extension ThumbnailPolicy: Capped {
 
     public static let fields: [ProfileField<ThumbnailPolicy>] = [
         ProfileField("side", \.side, .integer(16...1024, of: "pixels"), "Longest side."),
-        ProfileField("fit", \.fit, .choice, "crop fills a square; inside keeps the aspect ratio."),
+        ProfileField("fit", \.fit, .choice, "`crop` fills a square. `inside` keeps the aspect ratio."),
         .cap, .quality(\.quality),
     ]
 
@@ -74,7 +74,7 @@ extension ImagePolicy: Aimed {
         .longestSide(\.longestSide),
         ProfileField(
             "fit", \.fit, .choice,
-            "inside keeps the aspect ratio; crop fills a square of longest_side and cuts off the rest."
+            "`inside` keeps the aspect ratio. `crop` fills a square of `longest_side` and cuts off the rest."
         ) { $0.fit == .inside || $0.longestSide != nil ? nil : "needs longest_side" },
         ProfileField(
             "attention", \.attention, .flag,
@@ -89,7 +89,7 @@ extension ImagePolicy: Aimed {
             return $0.minimumQuality <= most ? nil : "must be at most the quality of \(most)"
         },
         ProfileField(
-            "background", \.background, .colour, "Background color for transparency, if none of types has transparency."
+            "background", \.background, .colour, "Background color if none of `types` supports transparency."
         ),
     ]
 
@@ -122,7 +122,7 @@ extension VideoPolicy: Aimed {
             "x264's constant rate factor, if the size limits allow it; lower is better."),
         ProfileField(
             "check", \.check, .choice,
-            "How to check a copied video for damage: structure reads its index, headers and times, and decodes groups of frames in doubt; decode decodes every frame.",
+            "Check of a copied video for damage. `structure` reads its index, headers and times, and decodes doubtful groups of frames. `decode` decodes every frame.",
             isLater: true),
         ProfileField("poster", \.poster, "Policy for the JPEG that represents the video; null makes none."),
     ]
@@ -194,7 +194,10 @@ protocol Aimed: Capped {
 
 extension ProfileField where Part: Capped {
     static var cap: Self {
-        ProfileField("cap", \.cap, .bytes, "Maximum size, never exceeded. Quality is lowered first, then dimensions.") {
+        ProfileField(
+            "cap", \.cap, .bytes,
+            "Maximum size, never exceeded. Quality is lowered first, then dimensions, as far as the type has them."
+        ) {
             part in
             guard let minimum = part.minimum else { return part.cap >= 1 ? nil : "must be at least 1 byte" }
             return part.cap >= minimum.bytes
@@ -233,7 +236,7 @@ extension ProfileField {
     static func whenLonger(_ path: any Path<WhenLonger>) -> Self {
         ProfileField(
             "when_longer", path, .choice,
-            "Handling of a longer source if no trim was requested: trim keeps its beginning; refuse fails with too_long."
+            "If a source is longer and no trim was requested, `trim` keeps its start. `refuse` fails with `too_long`."
         )
     }
 }

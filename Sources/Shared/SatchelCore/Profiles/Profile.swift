@@ -120,7 +120,7 @@ public enum Fit: String, Hashable, Sendable, Codable, CaseIterable {
     case crop
 }
 
-/// How stills are made. Sides are pixels of the upright picture, aims and caps bytes, qualities 1…100 as libjpeg has them.
+/// Rules for stills. Sides are pixels of the upright picture, aims and caps bytes, qualities 1…100 as libjpeg has them.
 public struct ImagePolicy: Hashable, Sendable {
     /// What may be written, best first: the first that suits is taken (JPEG has no transparency).
     public var types: [MediaType]
@@ -156,7 +156,7 @@ public struct ImagePolicy: Hashable, Sendable {
     }
 }
 
-/// How animations are made: frames, delays, loops and disposal are kept, the size is the policy's.
+/// Rules for animations. Frames, delays and loops are kept if the type has them.
 public struct AnimationPolicy: Hashable, Sendable {
     /// `image/gif`, `image/webp` (animated) or `video/mp4` (H.264 without sound); a still type takes the first frame only.
     public var type: MediaType

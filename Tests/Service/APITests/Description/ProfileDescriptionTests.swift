@@ -107,7 +107,7 @@ import Testing
             // Generators of clients take no object for the default of what may be null.
             if case .object = value {} else { add("default", value) }
         }
-        add("description", JSONValue(field.summary + (field.type.unit.map { " In \($0)." } ?? "")))
+        add("description", JSONValue(field.summary + (field.type.unit.map { " Unit: \($0)." } ?? "")))
         return JSONValue(members: members)
     }
 
