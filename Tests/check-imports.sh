@@ -56,7 +56,7 @@ allow Ingest SatchelCore Platform SystemPackage CSandbox AsyncHTTPClient NIOCore
 allow CodecPool SatchelCore Platform CSandbox
 allow Jobs SatchelCore Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Postgres CPostgres
-allow Stores SatchelCore Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox HashTreeCollections
+allow Stores SatchelCore Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox
 allow S3 SatchelCore Platform CSandbox SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow Payloads SatchelCore
 allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOExtras NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \

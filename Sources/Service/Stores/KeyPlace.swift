@@ -23,11 +23,6 @@ struct KeyPlace: Hashable, Sendable {
 
     var cursor: String { "\(createdAt) \(id)" }
 
-    func isBehind(_ cursor: String) -> Bool {
-        let other = KeyPlace(cursor: cursor)
-        return (other.createdAt, id) > (createdAt, other.id)
-    }
-
     /// How many rows a page is made of: one more tells whether there is another.
     static func rows(of limit: Int) -> Int { min(max(limit, 1), most) + 1 }
 

@@ -61,7 +61,9 @@ public struct Store: Sendable {
         in memory: StoreMemory, clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
         try self.init(bytesIn: memory, schemaVersion: "memory") { keys, garbage in
-            MemoryRecordStore(memory.records, tokens: keys, garbage: garbage, clock: clock)
+            SQLiteRecordStore(
+                memory.records, workers: WorkerLocks(directory: FilePath(memory.directory).appending("workers")),
+                revocations: memory.revocations, keys: keys, garbage: garbage, clock: clock)
         }
     }
 
@@ -158,10 +160,11 @@ public struct Store: Sendable {
             let blobs = bytes?.blobs ?? FileBlobStore(store: path, removals: removals)
             let sources = bytes?.sources ?? FileSourceStore(directory: path.appending("spool"), removals: removals)
             self.keys = try KeyRing(path: keys)
-            let records = try SQLiteRecordStore(
-                path: database.string, workers: WorkerLocks(directory: path.appending("workers")),
-                revocations: path.appending("revocations"),
-                keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
+            let records = SQLiteRecordStore(
+                try SQLiteRecordStore.connect(to: database.string),
+                workers: WorkerLocks(directory: path.appending("workers")),
+                revocations: try RevocationCounter(path: path.appending("revocations")), keys: self.keys,
+                garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
             schemaVersion = records.schemaVersion
             self.records = records
             self.blobs = blobs

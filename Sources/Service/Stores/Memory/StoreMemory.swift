@@ -2,24 +2,29 @@ internal import SatchelCore
 internal import SystemPackage
 internal import Platform
 internal import FoundationEssentials
+internal import GRDB
 
-/// All of a store in memory, for as long as somebody has it; each ``Store`` that is opened in it is like another process.
+/// A store in memory. Each ``Store`` that is opened in it is like another process.
 public final class StoreMemory: Sendable {
-    let records: MemoryRecordStore.Shared
+    let records: DatabaseQueue
+    /// Nil where the records have to be asked what was taken back.
+    let revocations: RevocationCounter?
     let blobs = MemoryBlobStore()
     let sources = MemorySourceStore()
-    /// For what needs files: sources that are being received, and the keys of tokens. It goes with this value.
+    /// Holds what needs files: sources that are being received, locks of workers and the keys of tokens. It goes with this
+    /// value.
     let directory: String
 
-    /// - Parameter countsRevocations: False for a store that has to be asked what was taken back, as one of several
-    ///   machines has.
+    /// - Parameter countsRevocations: False makes the records behave like those of several machines, which have to be asked
+    ///   what was taken back.
     public init(countsRevocations: Bool = true) throws(StoreError) {
-        records = MemoryRecordStore.Shared(countsRevocations: countsRevocations)
         directory = FileManager.default.temporaryDirectory.path + "/satchel-" + UUID().uuidString.lowercased()
         do {
             let path = FilePath(directory)
             try Files.makeDirectory(path)
-            try Files.makeDirectory(path.appending("spool"))
+            for name in ["spool", "workers"] { try Files.makeDirectory(path.appending(name)) }
+            revocations = countsRevocations ? try RevocationCounter(path: path.appending("revocations")) : nil
+            records = try SQLiteRecordStore.connectInMemory()
         } catch {
             throw StoreError(error, at: directory)
         }

@@ -17,16 +17,18 @@ final class GroupCommit: Sendable {
         let finish: @Sendable ((any Error)?) -> Void
     }
 
-    private let pool: DatabasePool
+    private let connections: any DatabaseWriter
     private let clock: @Sendable () -> Instant
-    private let revocations: RevocationCounter
+    private let revocations: RevocationCounter?
     let webhooks = WebhookNotifier()
     private let waiting = Mutex<[Write]>([])
     private let count = Atomic<Int>(0)
 
     /// - Parameter revocations: Raised after each commit that takes access back, before its writes are answered.
-    init(pool: DatabasePool, revocations: RevocationCounter, clock: @escaping @Sendable () -> Instant) {
-        self.pool = pool
+    init(
+        _ connections: any DatabaseWriter, revocations: RevocationCounter?, clock: @escaping @Sendable () -> Instant
+    ) {
+        self.connections = connections
         self.revocations = revocations
         self.clock = clock
     }
@@ -58,7 +60,7 @@ final class GroupCommit: Sendable {
                     }
                 })
             waiting.withLock { $0.append(write) }
-            pool.asyncWriteWithoutTransaction { database in
+            connections.asyncWriteWithoutTransaction { database in
                 self.commitWaiting(database)
             }
         }
@@ -91,7 +93,7 @@ final class GroupCommit: Sendable {
                     return .commit
                 }
             }
-            if takesBack { revocations.increment() }
+            if takesBack { revocations?.increment() }
             webhooks.notify()
             for write in group { write.finish(nil) }
         } catch {

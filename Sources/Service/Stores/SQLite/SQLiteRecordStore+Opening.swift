@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import GRDB
 
 extension SQLiteRecordStore {
-    public var revocations: UInt64? { revocationCounter.value }
+    public var revocations: UInt64? { revocationCounter?.value }
 
     public func stillOpen(_ ids: Set<String>) async throws(AttachmentError) -> [String: Instant] {
         try await read { database, _ in

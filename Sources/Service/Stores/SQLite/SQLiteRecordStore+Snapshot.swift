@@ -15,7 +15,7 @@ extension SQLiteRecordStore: SnapshotRecords {
                     file, .readWrite, [.create, .exclusiveCreate, .noFollow], permissions: .ownerReadWrite,
                     to: "make '\(path)'")
                 let copy = try DatabaseQueue(path: path)
-                try pool.backup(to: copy)
+                try connections.backup(to: copy)
                 let references = try copy.writeWithoutTransaction { database in
                     // Of one file, which nobody has to open for it to be whole.
                     try database.execute(sql: "PRAGMA journal_mode = DELETE")

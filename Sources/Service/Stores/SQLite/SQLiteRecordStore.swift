@@ -5,40 +5,34 @@ internal import GRDB
 
 /// Records in an SQLite database in WAL mode with `synchronous=FULL`: one writer at a time in all processes, readers
 /// beside it. Writes are committed in groups; each returns when it is durable.
+///
+/// In memory there is one connection, which reads and writes share.
 public struct SQLiteRecordStore: RecordStore {
-    let pool: DatabasePool
+    /// A pool for a file, one connection in memory.
+    let connections: any DatabaseWriter
     let commits: GroupCommit
     let workers: any WorkerLiveness
     let keys: KeyRing
     let clock: @Sendable () -> Instant
-    /// Shared by all processes that use the store.
-    let revocationCounter: RevocationCounter
+    /// Shared by all processes that use the store; nil where the records have to be asked what was taken back.
+    let revocationCounter: RevocationCounter?
     let garbage: any GarbageCollector
     /// Rows that a page of a list looks at, at most.
     var longestSearch = 10_000
 
-    /// Opens the database at `path`, and makes or updates it where that is needed.
-    ///
     /// - Parameters:
+    ///   - connections: See ``connect(to:)`` and ``connectInMemory()``.
     ///   - workers: Tells whose claims are taken away.
-    ///   - revocations: The path of the count of revocations, which all processes share.
+    ///   - revocations: The count of revocations, which all processes share.
     ///   - garbage: Takes what a commit made superfluous.
     ///   - clock: Where time comes from; the store never lets it go back.
     init(
-        path: String, workers: any WorkerLiveness, revocations: FilePath, keys: KeyRing, garbage: any GarbageCollector,
-        clock: @escaping @Sendable () -> Instant = Instant.wallClock
-    ) throws(StoreError) {
-        do {
-            revocationCounter = try RevocationCounter(path: revocations)
-            pool = try Self.connect(to: path)
-        } catch let error as SystemError {
-            throw StoreError(error, at: path)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(error, at: path)
-        }
-        commits = GroupCommit(pool: pool, revocations: revocationCounter, clock: clock)
+        _ connections: any DatabaseWriter, workers: any WorkerLiveness, revocations: RevocationCounter?, keys: KeyRing,
+        garbage: any GarbageCollector, clock: @escaping @Sendable () -> Instant = Instant.wallClock
+    ) {
+        self.connections = connections
+        revocationCounter = revocations
+        commits = GroupCommit(connections, revocations: revocations, clock: clock)
         self.workers = workers
         self.keys = keys
         self.garbage = garbage
@@ -47,6 +41,11 @@ public struct SQLiteRecordStore: RecordStore {
 
     /// The name of the latest migration; opening a store applies all.
     var schemaVersion: String { Schema.migrator.migrations.last ?? "0" }
+
+    /// Without a count of revocations the records are asked, as one of several machines does.
+    public var pace: QueuePace {
+        revocationCounter == nil ? QueuePace(work: .milliseconds(100), ends: .milliseconds(50)) : QueuePace()
+    }
 
     public func now() async throws(AttachmentError) -> Instant {
         try await read { _, now in now }
@@ -59,7 +58,7 @@ public struct SQLiteRecordStore: RecordStore {
     ) async throws(AttachmentError) -> Value {
         do {
             return try await withCheckedThrowingContinuation { continuation in
-                pool.asyncRead { [clock] access in
+                connections.asyncRead { [clock] access in
                     continuation.resume(
                         with: Result {
                             let database = try access.get()
@@ -115,7 +114,7 @@ extension SQLiteRecordStore {
     /// How long a write waits for one of another process.
     static let patience: Double = 30
 
-    private static func connect(to path: String) throws -> DatabasePool {
+    private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.label = "satchel.records"
         configuration.foreignKeysEnabled = true
@@ -129,6 +128,28 @@ extension SQLiteRecordStore {
             // files: of 10,000 notifications that fired at once this was nine tenths of all that was written.
             try database.execute(sql: "PRAGMA temp_store = MEMORY")
         }
+        return configuration
+    }
+
+    /// Makes a database in memory, which lasts as long as the connection.
+    static func connectInMemory() throws -> DatabaseQueue {
+        let queue = try DatabaseQueue(configuration: configuration)
+        try queue.write(Schema.makeWhole)
+        return queue
+    }
+
+    /// Opens the database at `path`. Makes or upgrades it where that is needed.
+    static func connect(to path: String) throws(StoreError) -> DatabasePool {
+        do {
+            return try connectToFile(path)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(error, at: path)
+        }
+    }
+
+    private static func connectToFile(_ path: String) throws -> DatabasePool {
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { database in
             // The pool has just set NORMAL, which may lose an acknowledged commit when the power fails.

@@ -70,12 +70,6 @@ public struct AuditFilter: Hashable, Sendable {
         self.actor = actor
         self.since = since
     }
-
-    /// Whether an entry is among them.
-    public func includes(_ entry: AuditEntry) -> Bool {
-        action.map { $0 == entry.action } ?? true && since.map { $0 <= entry.at } ?? true
-            && actor.map { $0.means(entry.actor) } ?? true
-    }
 }
 
 /// Whose doings are looked for: all of a kind, or those of one key or grant.
@@ -86,12 +80,5 @@ public enum AuditActorFilter: Hashable, Sendable {
     /// The name of a kind, or an id.
     public init(_ text: String) {
         self = AuditActor.Kind(rawValue: text).map { .kind($0) } ?? .id(text)
-    }
-
-    public func means(_ actor: AuditActor) -> Bool {
-        switch self {
-        case .kind(let kind): actor.kind == kind
-        case .id(let id): actor.id == id
-        }
     }
 }

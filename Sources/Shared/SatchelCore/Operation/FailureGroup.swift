@@ -31,19 +31,6 @@ public struct FailureGroup: Hashable, Sendable {
         self.jobs = jobs
     }
 
-    /// - Parameter failures: Of one code; nil where there are none.
-    public init?(of code: ErrorCode, _ failures: [AttachmentRecord]) {
-        let failures = failures.filter { $0.error?.code == code }.compactMap { record in
-            record.finishedAt.map { (at: $0, record: record) }
-        }.sorted { ($1.at, $1.record.id.rawValue) < ($0.at, $0.record.id.rawValue) }
-        guard let last = failures.first, let first = failures.last, let error = last.record.error else { return nil }
-        let counted = failures.prefix(Self.most)
-        self.init(
-            code: code, count: counted.count, error: error, firstAt: first.at, lastAt: last.at,
-            kinds: MediaKind.allCases.filter { kind in counted.contains { $0.record.kind == kind } },
-            jobs: Self.examples(of: failures.map(\.record.job)))
-    }
-
     /// As they are listed: the latest first.
     public static func inOrder(_ groups: [FailureGroup]) -> [FailureGroup] {
         groups.sorted { ($1.lastAt, $0.code.rawValue) < ($0.lastAt, $1.code.rawValue) }

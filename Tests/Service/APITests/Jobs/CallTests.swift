@@ -17,10 +17,10 @@ import Testing
         _ text: String, hiding tokens: [AccessToken] = [], to url: String, subject: String? = nil,
         giveUpAfter time: Duration? = nil, in live: LiveService
     ) async throws -> String {
-        let records = try #require(live.store.records as? MemoryRecordStore)
+        let records = try #require(live.store.records as? SQLiteRecordStore)
         let id = UUID.version7().uuidString.lowercased()
-        try await records.write { tables, now in
-            tables.enqueue(
+        try await records.write { database, now in
+            try database.enqueue(
                 OutgoingCall(
                     id: id, tenant: live.tenant, type: CallType(rawValue: "test.happened"), subject: subject, url: url,
                     body: TokenTemplate(Data(text.utf8), hiding: tokens), giveUpAt: time.map { now + $0 }), at: now)
@@ -154,8 +154,8 @@ import Testing
                         == "given up after 1 attempts: the receiver answered 503")
                 let other = try await enqueue("{}", to: origin.url("/other"), subject: "s", in: live)
                 try await eventually { origin.count(of: "/other") >= 2 }
-                try await #require(live.store.records as? MemoryRecordStore).write { tables, now in
-                    tables.cancelCalls(of: "s", tenant: live.tenant, reason: "superseded", at: now)
+                try await #require(live.store.records as? SQLiteRecordStore).write { database, now in
+                    try database.cancelCalls(of: "s", tenant: live.tenant, reason: "superseded", at: now)
                 }
                 let calledOff = try await live.send(.get, "/v1/calls/\(other)").json
                 #expect(calledOff["state"].string == "cancelled" && calledOff["reason"].string == "superseded")

@@ -109,7 +109,7 @@ import Testing
         )
         for tenant in [eve, bob] { try await store.deliver([.main: "shared"], tenant: tenant) }
         // As of before there were tenants: one file for two of them.
-        try await store.sqlite.pool.write { database in
+        try await store.sqlite.connections.write { database in
             try database.execute(
                 sql: """
                     DROP TRIGGER blobs_are_immutable; DROP TRIGGER renditions_are_immutable;

@@ -153,3 +153,16 @@ import Testing
         }
     }
 }
+
+extension AuditFilter {
+    /// Whether an entry is in the list.
+    fileprivate func includes(_ entry: AuditEntry) -> Bool {
+        let isOfActor =
+            switch actor {
+            case nil: true
+            case .kind(let kind): entry.actor.kind == kind
+            case .id(let id): entry.actor.id == id
+            }
+        return isOfActor && action.map { $0 == entry.action } ?? true && since.map { $0 <= entry.at } ?? true
+    }
+}

@@ -546,8 +546,8 @@ struct FilledStore: ~Copyable {
 extension SQLiteRecordStore {
     /// The steps that the connections' statements have taken since this was last asked.
     fileprivate func takeSteps(ofReaders: Bool = true) async throws -> Int {
-        let readers = ofReaders ? pool.configuration.maximumReaderCount : 0
-        let pool = pool
+        let readers = ofReaders ? connections.configuration.maximumReaderCount : 0
+        let pool = connections
         // Each waits for the others, so that each is another connection.
         let everyReader = DispatchGroup()
         for _ in 0..<readers { everyReader.enter() }

@@ -177,7 +177,7 @@ import Testing
         #expect(try await fixture.records.mediaSources(of: .a, tenant: .local) == nil)
     }
 
-    @Test(arguments: Backend.allCases.filter { $0 != .memory })
+    @Test(arguments: Backend.allCases)
     func `headers for origins are kept until they are needed, and are in no byte of the store`(
         backend: Backend
     ) async throws {

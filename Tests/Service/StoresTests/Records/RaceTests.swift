@@ -8,7 +8,7 @@ import Testing
 @Suite struct RaceTests {
     /// Two openings of one store, as two processes have; four owners who add and delete the same few texts; and
     /// sweeps that spare nothing, however young.
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.racing)
     func `owners who race over the same bytes never lose any`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let stores = [fixture.store, try fixture.reopened()]
@@ -57,7 +57,7 @@ import Testing
         return refused
     }
 
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.racing)
     func `a job is claimed by one of many workers, in one process or two`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let stores = [fixture.store, try fixture.reopened()]
@@ -82,7 +82,7 @@ import Testing
         #expect(Set(claimed) == Set(jobs.map(\.id)))
     }
 
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.racing)
     func `the jobs of a worker that died are taken over at once, those of a living one are not`(backend: Backend)
         async throws
     {

@@ -185,3 +185,34 @@ extension RecordStore {
         }
     }
 }
+
+extension RecordFilter {
+    /// - Parameter run: Of the job; nil for the service's.
+    fileprivate func matches(_ job: JobRecord, of run: RunID?) -> Bool {
+        func holds(_ property: (AttachmentRecord) -> Bool) -> Bool { job.attachments.contains(where: property) }
+        return state.map { $0 == job.state } ?? true
+            && isOf(run: run, profile: job.profile, metadata: job.metadata, createdAt: job.createdAt)
+            && kind.map { kind in holds { $0.kind == kind } } ?? true
+            && code.map { code in holds { $0.error?.code == code } } ?? true
+            && identifier.map { identifier in holds { $0.identifier == identifier } } ?? true
+    }
+
+    /// - Parameters:
+    ///   - run: Of the attachment's job; nil for the service's.
+    ///   - profile: The name of its job's profile.
+    ///   - metadata: Of its job.
+    fileprivate func matches(
+        _ attachment: AttachmentRecord, of run: RunID?, profile: String, metadata: [String: String]
+    ) -> Bool {
+        state.map { $0 == attachment.state } ?? true
+            && isOf(run: run, profile: profile, metadata: metadata, createdAt: attachment.createdAt)
+            && kind.map { $0 == attachment.kind } ?? true && code.map { $0 == attachment.error?.code } ?? true
+            && identifier.map { $0 == attachment.identifier } ?? true
+    }
+
+    private func isOf(run: RunID?, profile: String, metadata: [String: String], createdAt: Instant) -> Bool {
+        self.run.map { $0 == run } ?? true && self.profile.map { $0 == profile } ?? true
+            && since.map { $0 <= createdAt } ?? true && before.map { createdAt < $0 } ?? true
+            && (labels.isEmpty || labels.isSubset(of: JobLabel.found(in: metadata)))
+    }
+}

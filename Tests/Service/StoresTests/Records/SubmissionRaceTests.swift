@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct SubmissionRaceTests {
     /// Two openings of one store, as two processes have, and a hundred clients who all repeat themselves.
-    @Test(arguments: [false, true], Backend.allCases)
+    @Test(arguments: [false, true], Backend.racing)
     func `what many submit at once under one name is accepted once`(byKey: Bool, backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let stores = [fixture.store, try fixture.reopened()]
@@ -35,7 +35,7 @@ import Testing
         #expect(try await fixture.records.statistics().queues[.fetch]?.pending == 1)
     }
 
-    @Test(arguments: Backend.allCases)
+    @Test(arguments: Backend.racing)
     func `each callback that is due is taken by one of many, in one process or two`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         let stores = [fixture.store, try fixture.reopened()]

@@ -161,11 +161,6 @@ import Testing
 extension Fixture {
     /// All rows of all tables but what time leaves.
     fileprivate func dump() async throws -> [String] {
-        if let memory = records as? MemoryRecordStore {
-            return Mirror(reflecting: memory.read { tables, _ in tables }).children.compactMap { table in
-                table.label == "lastInstant" ? nil : "\(table.label ?? ""): \(table.value)"
-            }
-        }
         if let database { return try database.dump() }
         return try await sqlite.read { database, _ in
             let tables = try database.texts(
@@ -177,7 +172,6 @@ extension Fixture {
     }
 
     fileprivate func webhookIDs() async throws -> [String] {
-        if let memory = records as? MemoryRecordStore { return memory.read { tables, _ in tables.calls.map(\.key) } }
         if let database {
             return try database.server.execute("SELECT id FROM calls", in: database.name).compactMap { $0[0] }
         }

@@ -9,7 +9,7 @@ import Testing
 @Suite struct SchemaTests {
     @Test func `commits are durable, and foreign keys hold`() async throws {
         let fixture = try Fixture()
-        let settings = try await fixture.sqlite.pool.writeWithoutTransaction { database in
+        let settings = try await fixture.sqlite.connections.writeWithoutTransaction { database in
             try ["journal_mode", "synchronous", "foreign_keys", "secure_delete"].map { name in
                 try String.fetchOne(database, sql: "PRAGMA \(name)")
             }
@@ -94,7 +94,7 @@ import Testing
         _ = try await fixture.sqlite.settle(.sample(1), by: ticket, ResponseSettlement(answer: nil))
         #expect(try await fixture.sqlite.remove(NotificationID(rawValue: "a"), of: .local, from: .delivered))
         await #expect(throws: DatabaseError.self) {
-            try await fixture.sqlite.pool.write { try $0.execute(sql: statement) }
+            try await fixture.sqlite.connections.write { try $0.execute(sql: statement) }
         }
     }
 
@@ -106,7 +106,7 @@ import Testing
         let (lease, _) = try #require(started)
         #expect(try await fixture.sqlite.revoke(lease.id, in: .owner(.local)))
         await #expect(throws: DatabaseError.self) {
-            try await fixture.sqlite.pool.write { try $0.execute(sql: "UPDATE access SET ended_at = NULL") }
+            try await fixture.sqlite.connections.write { try $0.execute(sql: "UPDATE access SET ended_at = NULL") }
         }
     }
 
@@ -192,7 +192,7 @@ import Testing
         ]
         let forgetting = Database.forgettable.map { ($0.sql, [0, 1] as StatementArguments) }
         for (sql, arguments) in [lists, calls, operation, others, ofTheService, forgetting].joined() {
-            let plan = try await fixture.sqlite.pool.read { database in
+            let plan = try await fixture.sqlite.connections.read { database in
                 try Row.fetchAll(database, sql: "EXPLAIN QUERY PLAN " + sql, arguments: arguments)
                     .map { $0["detail"] as String }
             }
@@ -232,7 +232,7 @@ extension Fixture {
 
     /// Changes the state of all jobs, with every column as the state wants it.
     fileprivate func change(to state: WorkState) -> @Sendable () async throws -> Void {
-        let pool = sqlite.pool
+        let pool = sqlite.connections
         return {
             try await pool.write { database in
                 try database.execute(

@@ -134,7 +134,9 @@ struct RecordDatabase: Sendable {
 
 /// A kind of store: every suite runs over all of them, but where a test is about one alone. Others join here.
 enum Backend: String, CaseIterable, CustomTestStringConvertible {
+    /// Records in SQLite, bytes in files.
     case files
+    /// Records in SQLite and bytes, both in memory.
     case memory
     /// SQLite's records, with the bytes in a bucket.
     case bucket
@@ -147,11 +149,17 @@ enum Backend: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Where a test asks little of what keeps the bytes, a bucket, and files that SQLite doesn't know of, are for runs that try
-    /// every case.
+    /// One backend for each engine of records. Runs that try every case add the other places of bytes, and SQLite in memory,
+    /// whose statements are those of SQLite in a file.
     static var allCases: [Backend] {
-        of([.files, .memory, .postgres] + (Sweep.isFull ? [.bucket, .cluster, .postgresAndFiles] : []))
+        of([.files, .postgres] + (Sweep.isFull ? [.memory, .bucket, .cluster, .postgresAndFiles] : []))
     }
+
+    /// For tests of races. In memory all share one connection, so nothing runs side by side.
+    static var racing: [Backend] { allCases.filter { $0 != .memory } }
+
+    /// For tests of what every opening of a store keeps for itself.
+    static let openings = of([.files, .memory, .postgres])
 
     /// For tests of what keeps bytes.
     static let keepingBytes = of([.files, .memory, .bucket])

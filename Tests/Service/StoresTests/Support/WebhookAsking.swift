@@ -20,7 +20,6 @@ extension RecordStore {
     /// In a transaction of its own, as stores do it in those that make what a call tells of.
     func enqueue(_ call: OutgoingCall) async throws {
         switch self {
-        case let memory as MemoryRecordStore: try await memory.write { $0.enqueue(call, at: $1) }
         case let postgres as PostgresRecordStore:
             try await postgres.write { _ = try await $0.transaction.send([$0.enqueueing(call)]) }
         case let sqlite as SQLiteRecordStore: try await sqlite.write { try $0.enqueue(call, at: $1) }
@@ -31,8 +30,6 @@ extension RecordStore {
     func cancelCalls(of subject: String, tenant: TenantID) async throws {
         let reason = "superseded"
         switch self {
-        case let memory as MemoryRecordStore:
-            try await memory.write { $0.cancelCalls(of: subject, tenant: tenant, reason: reason, at: $1) }
         case let postgres as PostgresRecordStore:
             try await postgres.write {
                 _ = try await $0.transaction.send([$0.cancelling(callsOf: subject, tenant: tenant, reason: reason)])
