@@ -52,7 +52,7 @@ var targets: [Target] = [
     .target(
         name: "Platform",
         dependencies: [
-            "SatchelCore", .product(name: "Metrics", package: "swift-metrics"),
+            "SatchelCore", "CSandbox", .product(name: "Metrics", package: "swift-metrics"),
             .product(name: "SystemPackage", package: "swift-system"),
         ]),
     .target(

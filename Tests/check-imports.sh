@@ -50,7 +50,7 @@ allow MediaCodec SatchelCore StillCodecs Confinement
 allow Confinement SatchelCore CSandbox
 allow satchel-codec StillCodecs ClipCodecs MediaCodec
 allow satchel-stills StillCodecs MediaCodec
-allow Platform SatchelCore Metrics SystemPackage
+allow Platform SatchelCore CSandbox Metrics SystemPackage
 allow Ingest SatchelCore Platform SystemPackage CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto \
     CryptoExtras
 allow CodecPool SatchelCore Platform CSandbox

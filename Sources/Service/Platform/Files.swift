@@ -1,4 +1,5 @@
 package import SatchelCore
+import CSandbox
 import Glibc
 package import SystemPackage
 
@@ -82,6 +83,13 @@ package enum Files {
         }
         let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : Int64(clamping: bytes)
+    }
+
+    /// Whether the file system that `path` is on has no room for a few pages, or for another file.
+    package static func isFull(at path: FilePath) -> Bool {
+        var status = statvfs()
+        guard unsafe path.withPlatformString({ unsafe statvfs($0, &status) }) == 0 else { return false }
+        return status.f_bavail * status.f_frsize < 1 << 16 || status.f_files > 0 && status.f_favail == 0
     }
 
     /// Runs a call of swift-system.
@@ -290,7 +298,8 @@ extension Files {
         try sync(file, "'\(path)'")
     }
 
-    /// Copies a file, durably but for its name; one that fails leaves nothing.
+    /// Copies a file, durably but for its name: as a clone, which takes no room, where the file system can. A copy that
+    /// fails leaves nothing.
     package static func copy(
         _ source: borrowing Descriptor, to path: FilePath, permissions: FilePermissions = .ownerReadWrite
     ) throws(SystemError) {
@@ -298,7 +307,7 @@ extension Files {
             path, .writeOnly, [.create, .exclusiveCreate, .noFollow], permissions: permissions, to: "make '\(path)'")
         do throws(SystemError) {
             var next: Int64 = 0
-            while true {
+            while next > 0 || csandbox_clone(source.number, target.number) != 0 {
                 let piece = try read(next..<next + 1 << 20, of: source)
                 if piece.isEmpty { break }
                 try write(piece, to: target, at: path)
@@ -357,18 +366,32 @@ extension Files {
         }
     }
 
-    /// Gives an open file a name elsewhere, whole or not at all: a second one where there can be one, else that of a copy.
-    /// The bytes are durable, the name not yet.
+    /// Gives the bytes of an open file a name elsewhere, whole or not at all. It is never a second name of the same file:
+    /// what damages one must not damage the other. The bytes are durable, the name not yet.
     ///
     /// - Parameter ending: Of the name that a copy has until it is whole.
     package static func place(
-        _ file: consuming Descriptor, at path: FilePath, unfinished ending: String
+        _ file: borrowing Descriptor, at path: FilePath, unfinished ending: String
     ) throws(SystemError) {
-        let code = link(file, to: path)
-        if code == 0 || code == EEXIST { return }
         let part = FilePath(path.string + ending)
         try remove(part)
         try copy(file, to: part, permissions: .ownerRead)
         try rename(part, to: path, to: "give '\(path)' its name")
+    }
+
+    /// Whether a file of the same size is at `path` that is not the same file.
+    package static func isCopy(_ path: FilePath, of file: borrowing Descriptor) throws(SystemError) -> Bool {
+        var (status, own) = (stat(), stat())
+        guard unsafe fstat(file.number, &own) == 0 else { throw SystemError("look at a file") }
+        guard unsafe path.withPlatformString({ unsafe lstat($0, &status) }) == 0 else { return false }
+        return status.st_size == own.st_size && (status.st_ino, status.st_dev) != (own.st_ino, own.st_dev)
+    }
+
+    /// Whether the bytes of `file` can be cloned into `directory`.
+    package static func canClone(_ file: borrowing Descriptor, into directory: FilePath) -> Bool {
+        guard let trial = try? open(directory, .readWrite, .unnamed, permissions: .ownerRead, to: "clone a file") else {
+            return false
+        }
+        return csandbox_clone(file.number, trial.number) == 0
     }
 }

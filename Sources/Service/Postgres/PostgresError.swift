@@ -125,6 +125,9 @@ public struct PostgresFailure: Hashable, Sendable, CustomStringConvertible {
 
     /// No room for data or memory.
     public var isOutOfSpace: Bool { code == "53100" }
+
+    /// Damaged data or a damaged index.
+    public var isOfDamage: Bool { code == "XX001" || code == "XX002" }
 }
 
 extension PostgresError {

@@ -131,6 +131,7 @@ public struct Store: Sendable {
         do {
             let isVacant = try Self.isVacant(path)
             let isThere = try !isVacant && Files.facts(of: database) != nil
+            if isThere, try Files.facts(of: database)?.bytes == 0 { try Self.check(at: directory) }
             if !isThere {
                 guard isVacant else { throw StoreError.notAStore(path: directory) }
                 guard create else { throw StoreError.missing(path: directory) }

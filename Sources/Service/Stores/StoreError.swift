@@ -28,6 +28,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case missingKeys(path: String, reason: String)
     /// The database answered with an error.
     case database(path: String, reason: String)
+    /// The database at `path` is damaged; each fault is a line.
+    case malformed(path: String, faults: [String])
+    /// A copy to `path` needs more bytes than are free there.
+    case noRoom(path: String, needed: Int64, free: Int64)
     /// Another process uses what is wanted alone.
     case inUse(path: String)
     /// There is something in the store at `path` that would be lost.
@@ -76,6 +80,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "There are no keys at '\(path)', and none can be created there: \(reason). Provide the file, or name another with SATCHEL_ACCESS_KEYS."
         case .database(let path, let reason):
             "The records in '\(path)' can't be used: \(reason)."
+        case .malformed(let path, let faults):
+            "The database '\(path)' is damaged: \(faults.first ?? "") Move the store away, then restore a backup with 'satchel store restore'."
+        case .noRoom(let path, let needed, let free):
+            "The copy to '\(path)' needs \(needed) bytes, and \(free) are free there. Nothing was copied. Free some space, or choose another directory."
         case .inUse(let path):
             "Another process uses '\(path)'. Wait for it to end, or stop it, then try again."
         case .notEmpty(let path):

@@ -112,11 +112,11 @@ struct Satchel: AsyncParsableCommand {
         }
         if let error = error as? AttachmentError {
             Console.printError("satchel: \(error.message)")
-            return 1
+            return error.status
         }
         if let error = error as? StoreError {
             Console.printError("satchel: \(error.description)")
-            return 2
+            return error.status
         }
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
@@ -149,10 +149,29 @@ struct CommandFailure: Error {
         self.status = status
     }
 
+    init(_ error: StoreError) {
+        self.init(error.description, status: error.status)
+    }
+
     /// Lists each problem of a file on a line of its own.
     init(_ problems: FileProblems, in path: String) {
         let lines = problems.lines.map { "  \($0.showingInvisible())" }
         self.init(
             "\(path) has \(Quantity.count(lines.count, "problem")):\n\(lines.joined(separator: "\n"))", status: 2)
     }
+}
+
+extension StoreError {
+    /// The exit status of a command that it ends: 3 for a disk or database that can't be used.
+    var status: Int32 {
+        switch self {
+        case .full, .noRoom, .malformed, .database, .busy: 3
+        default: 2
+        }
+    }
+}
+
+extension AttachmentError {
+    /// The exit status of a command that it ends: 3 for a store that can't be used.
+    var status: Int32 { code == .storeFull || code == .storeFailed ? 3 : 1 }
 }

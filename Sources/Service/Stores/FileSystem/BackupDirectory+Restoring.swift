@@ -27,10 +27,11 @@ extension BackupDirectory {
     /// - Parameters:
     ///   - directory: Nothing is there, or a store in which nothing is.
     ///   - keys: Where the keys of tokens are, which aren't touched.
-    /// - Throws: ``StoreError``; an ``AttachmentError`` of a disk that is full or fails.
+    /// - Throws: ``StoreError``, before anything is replaced where the records are damaged; an ``AttachmentError`` of a disk that is full or fails.
     public func restore(to directory: String, keys: String) async throws -> RestoreReport {
         let references = try await BlockingWork.run { [self] () throws(StoreError) in
-            try SQLiteRecordStore.references(at: records.string)
+            try SQLiteRecordStore.check(at: records.string)
+            return try SQLiteRecordStore.references(at: records.string)
         }
         let lock = try await BlockingWork.run { () throws(StoreError) in try Store.makeVacant(at: directory) }
         defer { withExtendedLifetime(lock) {} }
@@ -47,13 +48,13 @@ extension BackupDirectory {
                 report.damaged.append(blob.name)
                 continue
             }
-            _ = try await blobs.adopt(blob.name, from: self.blobs)
+            _ = try await blobs.adopt(blob, from: self.blobs)
             report.blobs += 1
             report.bytes += blob.bytes
         }
         for source in references.sources {
             do {
-                _ = try await sources.adopt(source, from: self.sources)
+                try await sources.adopt(source, from: self.sources)
             } catch {
                 guard error.code == .notInStore else { throw error }
                 report.sources -= 1

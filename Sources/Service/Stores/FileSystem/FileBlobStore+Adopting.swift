@@ -1,24 +1,43 @@
 internal import SatchelCore
 internal import SystemPackage
 internal import Platform
+internal import Glibc
 
-/// How stores of files take over what others hold, for backups: by a second name for the same file where there can be one,
-/// else by a copy.
+/// How stores of files take over what others hold, for backups: by clones where the file system can, else by copies.
 extension FileBlobStore {
     /// Takes over a blob under its own name, which is durable after ``syncNames()``.
     ///
-    /// - Returns: False where it was here already.
-    func adopt(_ name: BlobName, from other: any BlobStore) async throws(AttachmentError) -> Bool {
-        guard let path = path(of: name) else { throw .storeFailed(reason: "a blob's name is not a file name") }
-        if try await BlockingWork.files({ () throws(SystemError) in try Files.facts(of: path) != nil }) { return false }
-        guard case .file(let file) = try await other.content(of: name, behind: nil) else {
-            throw .storeFailed(reason: "its bytes are not in files")
-        }
+    /// - Returns: False where a copy of its own was here already.
+    /// - Throws: `not_in_store` also where the other's file has another size.
+    func adopt(_ blob: CommittedBlob, from other: any BlobStore) async throws(AttachmentError) -> Bool {
+        guard let path = path(of: blob.name), let file = try await missing(blob, from: other) else { return false }
         let number = file.release()
         try await BlockingWork.files { () throws(SystemError) in
             try Files.place(Descriptor(owning: number), at: path, unfinished: FileStagingArea.unfinished)
         }
         return true
+    }
+
+    /// The file of a blob in another store; nil if this one has a copy that shares nothing with it.
+    func missing(_ blob: CommittedBlob, from other: any BlobStore) async throws(AttachmentError) -> Descriptor? {
+        guard let path = path(of: blob.name) else { throw .storeFailed(reason: "a blob's name is not a file name") }
+        do throws(AttachmentError) {
+            guard case .file(let file) = try await other.content(of: blob.name, behind: nil) else {
+                throw .storeFailed(reason: "its bytes are not in files")
+            }
+            do throws(SystemError) {
+                guard try Files.size(of: file) == blob.bytes else { throw SystemError("find a blob", code: ENODATA) }
+                if try Files.isCopy(path, of: file) { return nil }
+                return consume file
+            } catch {
+                guard error.code == ENODATA else { throw AttachmentError(error) }
+                throw .notInStore(what: "This rendition")
+            }
+        } catch {
+            // An earlier backup may still have it.
+            guard error.code == .notInStore, (try? Files.facts(of: path))?.bytes == blob.bytes else { throw error }
+            return nil
+        }
     }
 
     /// Has a blob's name stand for the bytes of a blob of another store, in the place of what is there. It is durable.
@@ -64,12 +83,21 @@ extension FileBlobStore {
 extension FileSourceStore {
     /// Takes over a source under its own name, which is durable after ``syncNames()``.
     func adopt(_ name: SourceName, from other: any SourceStore) async throws(AttachmentError) {
-        let path = try path(of: name)
-        if try await BlockingWork.files({ () throws(SystemError) in try Files.facts(of: path) != nil }) { return }
-        let number = try await other.open(name).release()
+        guard let file = try await missing(name, from: other) else { return }
+        let (path, number) = (try path(of: name), file.release())
         try await BlockingWork.files { () throws(SystemError) in
             try Files.place(Descriptor(owning: number), at: path, unfinished: FileStagingArea.unfinished)
         }
+    }
+
+    /// The file of a source in another store; nil if this one has a copy that shares nothing with it.
+    func missing(_ name: SourceName, from other: any SourceStore) async throws(AttachmentError) -> Descriptor? {
+        let path = try path(of: name)
+        let file = try await other.open(name)
+        do throws(SystemError) { if try Files.isCopy(path, of: file) { return nil } } catch {
+            throw AttachmentError(error)
+        }
+        return consume file
     }
 
     /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.

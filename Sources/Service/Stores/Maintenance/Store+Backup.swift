@@ -30,25 +30,35 @@ protocol SnapshotRecords: Sendable {
 }
 
 extension Store {
-    /// Copies all of the store but the keys, as it is at one moment, while others use it. It is the new backup, whole, when
-    /// this returns; until then the directory holds what it held before.
+    /// Copies all of the store but the keys, as it is at one moment, while others use it. It is the new backup, whole and
+    /// checked, when this returns; until then the directory holds what it held before. It shares no file with the store.
     ///
     /// What is deleted meanwhile stays until the next sweep.
     ///
-    /// - Throws: `store_failed` also where the store can't be copied; `store_full`.
-    public func backup(into backup: BackupDirectory) async throws(AttachmentError) -> BackupReport {
+    /// - Throws: ``StoreError/malformed(path:faults:)``, ``StoreError/noRoom(path:needed:free:)``; `store_failed` also
+    ///   where the store can't be copied; `store_full`.
+    public func backup(into backup: BackupDirectory) async throws -> BackupReport {
         guard let records = records as? any SnapshotRecords, let removals else {
-            throw .storeFailed(reason: "only a store that keeps its bytes in its directory can be backed up")
+            throw AttachmentError.storeFailed(
+                reason: "only a store that keeps its bytes in its directory can be backed up")
         }
         // From here on nothing goes that the records of the moment below may refer to.
         let held = try await BlockingWork.files { () throws(SystemError) in try removals.hold() }
         defer { withExtendedLifetime(held) {} }
-        let references = try await records.snapshot(to: backup.newRecords.string)
+        let references: StoreReferences
+        do {
+            references = try await records.snapshot(to: backup.newRecords.string)
+            try await BlockingWork.run { try SQLiteRecordStore.check(at: backup.newRecords.string) }
+            try await findRoom(for: references, in: backup)
+        } catch {
+            _ = try? Files.remove(backup.newRecords)
+            throw error
+        }
         var report = BackupReport(blobs: references.blobs.count, sources: references.sources.count)
         for blob in references.blobs {
             report.bytes += blob.bytes
             do {
-                if try await backup.blobs.adopt(blob.name, from: blobs) { report.newBlobs += 1 }
+                if try await backup.blobs.adopt(blob, from: blobs) { report.newBlobs += 1 }
             } catch {
                 guard error.code == .notInStore else { throw error }
                 report.missing.append(blob.name)
@@ -56,7 +66,7 @@ extension Store {
         }
         for source in references.sources {
             do {
-                _ = try await backup.sources.adopt(source, from: sources)
+                try await backup.sources.adopt(source, from: sources)
             } catch {
                 // Its job fails with that in the store as well.
                 guard error.code == .notInStore else { throw error }
@@ -65,5 +75,26 @@ extension Store {
         }
         try await backup.finish(keeping: references)
         return report
+    }
+
+    /// Compares what has to be copied with the free space, unless copies are clones, which need none.
+    private func findRoom(for references: StoreReferences, in backup: BackupDirectory) async throws {
+        var needed: Int64 = 0
+        var isCloned = false
+        func add(_ file: consuming Descriptor?) throws(SystemError) {
+            guard let file, !isCloned else { return }
+            needed += try Files.size(of: file) + 4095 & ~4095
+            if needed > 0 { isCloned = Files.canClone(file, into: FilePath(backup.path)) }
+        }
+        do {
+            for blob in references.blobs { try add(try? await backup.blobs.missing(blob, from: blobs)) }
+            for source in references.sources { try add(try? await backup.sources.missing(source, from: sources)) }
+            let free = try Files.freeBytes(at: FilePath(backup.path))
+            guard isCloned || needed <= free else {
+                throw StoreError.noRoom(path: backup.path, needed: needed, free: free)
+            }
+        } catch let error as SystemError {
+            throw StoreError(error, at: backup.path)
+        }
     }
 }

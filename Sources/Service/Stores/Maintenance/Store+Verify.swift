@@ -17,11 +17,19 @@ public struct VerifyReport: Hashable, Sendable {
     public var missingSources: [SourceName] = []
     /// They were missing or damaged, and are whole again.
     public var repaired: [BlobName] = []
+    /// The renditions whose blobs are missing or damaged.
+    public var affected: [PlacedRendition] = []
+    /// Attachments that were deleted because of them.
+    public var deleted: [AttachmentID] = []
     /// They were missing, and are there again.
     public var repairedSources: [SourceName] = []
 
-    /// Whether everything that a record promises is there and whole.
-    public var isSound: Bool { missing.isEmpty && damaged.isEmpty && missingSources.isEmpty }
+    /// Whether everything that a record still promises is there and whole.
+    public var isSound: Bool {
+        (missing.isEmpty && damaged.isEmpty
+            || !deleted.isEmpty && affected.allSatisfy { deleted.contains($0.attachment) })
+            && missingSources.isEmpty
+    }
 }
 
 extension Store {
@@ -32,8 +40,9 @@ extension Store {
     ///   - isRepairing: Whether to bring back what is damaged or missing: from versions that the store has kept, or from equal
     ///     bytes that the tenant has under another name.
     ///   - backup: Where it is looked for last, by a repair of a store in a directory.
+    ///   - isRemoving: Whether to delete the attachments whose renditions are damaged or missing at the end.
     public func verify(
-        repairing isRepairing: Bool = false, from backup: BackupDirectory? = nil
+        repairing isRepairing: Bool = false, from backup: BackupDirectory? = nil, removing isRemoving: Bool = false
     ) async throws(AttachmentError) -> VerifyReport {
         // Listed first: what is delivered and deleted meanwhile is neither missing nor orphaned.
         var stored: [BlobName] = []
@@ -73,6 +82,16 @@ extension Store {
         }
         report.orphaned = try await records.unreferenced(among: stored)
         try await records.markDamaged(report.missing + report.damaged)
+        report.affected = try await records.renditions(in: report.missing + report.damaged)
+        for index in report.affected.indices {
+            let rendition = report.affected[index]
+            let source = try await records.attachment(rendition.attachment, of: rendition.tenant)?.source
+            report.affected[index].path = source?.path ?? source?.name
+        }
+        for rendition in report.affected where isRemoving && !report.deleted.contains(rendition.attachment) {
+            guard try await records.delete(rendition.attachment, of: rendition.tenant) else { continue }
+            report.deleted.append(rendition.attachment)
+        }
         try await verifySources(repairing: isRepairing, from: backup, &report)
         return report
     }

@@ -45,6 +45,22 @@ extension PostgresRecordStore {
         }
     }
 
+    public func renditions(in blobs: [BlobName]) async throws(AttachmentError) -> [PlacedRendition] {
+        try await read { work in
+            try await work.run(
+                "SELECT blob, tenant, attachment, role FROM renditions WHERE blob = ANY($1::text[])",
+                [.texts(blobs.map(\.rawValue))]
+            ).compactMap { row in
+                try RenditionRole(rawValue: row.text("role")).map { role in
+                    PlacedRendition(
+                        blob: BlobName(rawValue: try row.text("blob")),
+                        tenant: TenantID(rawValue: try row.text("tenant")),
+                        attachment: AttachmentID(rawValue: try row.text("attachment")), role: role)
+                }
+            }
+        }
+    }
+
     public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
         try await write { work in

@@ -179,6 +179,9 @@ extension AttachmentError {
         switch error {
         case let error as AttachmentError: self = error
         case PostgresError.statement(let failure) where failure.isOutOfSpace: self = .storeFull
+        case PostgresError.statement(let failure) where failure.isOfDamage:
+            self = .storeUnusable(
+                reason: "its database is damaged (\(failure.code)). Its operator must restore it from a backup")
         case let error as PostgresError:
             // A sentence within a sentence.
             let reason = error.description

@@ -40,6 +40,22 @@ extension SQLiteRecordStore {
         }
     }
 
+    public func renditions(in blobs: [BlobName]) async throws(AttachmentError) -> [PlacedRendition] {
+        try await read { database, _ in
+            try blobs.flatMap { blob in
+                try database.rows(
+                    "SELECT tenant, attachment, role FROM renditions WHERE blob = ?", [blob.rawValue]
+                ).compactMap { row in
+                    RenditionRole(rawValue: row["role"]).map {
+                        PlacedRendition(
+                            blob: blob, tenant: TenantID(rawValue: row["tenant"]),
+                            attachment: AttachmentID(rawValue: row["attachment"]), role: $0)
+                    }
+                }
+            }
+        }
+    }
+
     public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
         guard !names.isEmpty else { return }
         try await write { database, _ in try database.markDamaged(names) }

@@ -59,7 +59,7 @@ extension SQLiteRecordStore: SnapshotRecords {
         }
     }
 
-    private static func open<Value>(
+    static func open<Value>(
         _ path: String, toRead isReading: Bool, _ body: (Database) throws -> Value
     ) throws(StoreError) -> Value {
         do {

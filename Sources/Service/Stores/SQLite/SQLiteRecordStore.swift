@@ -1,5 +1,6 @@
 public import SatchelCore
 internal import SystemPackage
+internal import Platform
 internal import FoundationEssentials
 internal import GRDB
 
@@ -192,9 +193,17 @@ extension AttachmentError {
     init(storing error: any Error) {
         switch error {
         case let error as AttachmentError: self = error
-        case let error as DatabaseError where error.resultCode == .SQLITE_FULL: self = .storeFull
         case let error as DatabaseError:
-            self = .storeFailed(reason: "the records: \(error.message ?? error.resultCode.description)")
+            switch error.resultCode {
+            case .SQLITE_FULL: self = .storeFull
+            case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .storeFull
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+                self = .storeUnusable(
+                    reason:
+                        "its database is damaged. Its operator should run 'satchel store verify' and restore a backup")
+            case .SQLITE_READONLY: self = .storeUnusable(reason: "it can only be read")
+            default: self = .storeFailed(reason: "the records: \(error.message ?? error.resultCode.description)")
+            }
         default: self = .storeFailed(reason: "the records: \(type(of: error))")
         }
     }
@@ -212,9 +221,14 @@ extension StoreError {
             return
         }
         let reason = error.message ?? error.resultCode.description
+        // SQLite doesn't say that it found no room for the index of its log.
+        let isFull = [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) && Files.isFull(at: FilePath(path))
         switch error.resultCode {
         case .SQLITE_FULL: self = .full(path: path)
-        case .SQLITE_NOTADB: self = .notAStore(path: path)
+        case _ where isFull: self = .full(path: path)
+        case .SQLITE_CORRUPT: self = .malformed(path: path, faults: [reason])
+        case .SQLITE_NOTADB:
+            self = Store.hasParts(beside: path) ? .malformed(path: path, faults: [reason]) : .notAStore(path: path)
         case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM: self = .inaccessible(path: path, reason: reason)
         case .SQLITE_BUSY: self = .busy(path: path, seconds: Int(SQLiteRecordStore.patience))
         default: self = .database(path: path, reason: reason)

@@ -195,6 +195,7 @@ struct Doctor: AsyncParsableCommand {
             return Finding(grade: .good, subject: "store", detail: "\(path), empty, initialized on first use")
         }
         do {
+            try Store.check(at: path, quickly: true)
             let opened = try await openStore(store)
             return Finding(grade: .good, subject: "store", detail: "\(path), schema \(opened.schemaVersion)")
         } catch {

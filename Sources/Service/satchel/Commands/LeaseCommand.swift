@@ -121,6 +121,6 @@ func reported<Value>(_ body: () async throws(AttachmentError) -> Value) async th
     do {
         return try await body()
     } catch {
-        throw CommandFailure(error.message)
+        throw CommandFailure(error.message, status: error.status)
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SatchelCore
 import Foundation
+import Ingest
 import Stores
 
 struct StoreCommand: AsyncParsableCommand {
@@ -55,11 +56,18 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "verify", abstract: "Check every file in the store against its hash.",
             discussion: """
-                The command lists damaged and missing files. The next delivery of the same bytes stores them again.
+                The command first checks the database. Then it lists damaged and missing files, and the attachments and \
+                renditions that need them. The next delivery of the same bytes stores them again. The exit status is 1 if \
+                something is damaged or missing.
+
+                A database in PostgreSQL is only read. Check its files with pg_amcheck and data checksums.
 
                 With --repair, the command first restores them from an earlier version in the bucket, or from identical \
                 bytes of the same tenant. A store in a directory can also be restored from a backup (--from). After a \
                 database was reset to an earlier moment, this brings back the bytes that its records refer to.
+
+                With --remove-damaged, the command then deletes the attachments whose files are damaged or missing, like \
+                'satchel rm'. Prepare their sources again.
 
                 Examples:
 
@@ -68,6 +76,8 @@ struct StoreCommand: AsyncParsableCommand {
                 """)
 
         @Flag(help: "Restore damaged and missing files where possible.") var repair = false
+
+        @Flag(help: "Delete the attachments whose files are damaged or missing.") var removeDamaged = false
 
         @Option(
             help: ArgumentHelp("With --repair: the directory of a backup to restore files from.", valueName: "dir"),
@@ -86,26 +96,42 @@ struct StoreCommand: AsyncParsableCommand {
                     "--from needs a store in a directory. A bucket is repaired from the versions that it keeps.",
                     status: 2)
             }
+            do {
+                if case .directory(let path) = store.location { try Store.check(at: path) }
+            } catch StoreError.malformed(let path, let faults) {
+                for fault in faults { print("database \(fault)") }
+                throw CommandFailure(StoreError.malformed(path: path, faults: faults).description)
+            }
             let opened = try await openStore(store)
             let backup: BackupDirectory?
             do {
                 backup = try from.map { try BackupDirectory(existingAt: $0) }
             } catch let error as StoreError {
-                throw CommandFailure(error.description, status: 2)
+                throw CommandFailure(error)
             }
             let result = try await reported { () async throws(AttachmentError) in
-                try await opened.verify(repairing: repair, from: backup)
+                try await opened.verify(repairing: repair, from: backup, removing: removeDamaged)
             }
             for name in result.repaired { print("repaired \(name.rawValue)") }
             for name in result.repairedSources { print("repaired \(name.rawValue), a source") }
             for name in result.missing { print("missing  \(name.rawValue)") }
             for name in result.damaged { print("damaged  \(name.rawValue)") }
             for name in result.missingSources { print("missing  \(name.rawValue), a source") }
+            for rendition in result.affected {
+                let tenant = rendition.tenant == .local ? "" : " of tenant \(rendition.tenant.rawValue)"
+                let path = rendition.path.map { ", \(Data($0.utf8).displayPath)" } ?? ""
+                print("affected \(rendition.attachment.rawValue)\(tenant), rendition \(rendition.role.rawValue)\(path)")
+            }
+            for id in result.deleted { print("deleted  \(id.rawValue)") }
             for name in result.orphaned { print("unused   \(name.rawValue)") }
             guard result.isSound else { throw CommandFailure(advice(result)) }
             let repaired = result.repaired.count + result.repairedSources.count
             let outcome =
-                repaired == 0 ? "all are intact" : "all are intact, after \(Quantity.count(repaired, "repair"))"
+                if !result.deleted.isEmpty {
+                    "all others are intact, after \(Quantity.count(result.deleted.count, "deletion"))"
+                } else {
+                    repaired == 0 ? "all are intact" : "all are intact, after \(Quantity.count(repaired, "repair"))"
+                }
             print("\(Quantity.count(result.blobs, "blob")) verified, \(Quantity.bytes(result.bytes)): \(outcome).")
         }
 
@@ -119,7 +145,8 @@ struct StoreCommand: AsyncParsableCommand {
                 repair
                 ? "No intact copy was found."
                 : "'satchel store verify --repair' restores files of which there is an intact copy."
-            return "\(lost). \(rest) Delete the attachments of lost files with 'satchel rm' and prepare them again."
+            return
+                "\(lost). \(rest) 'satchel store verify --remove-damaged' deletes the attachments of the others. Prepare them again."
         }
     }
 
@@ -149,8 +176,9 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "backup", abstract: "Back up a directory store while it is in use.",
             discussion: """
-                Name a new directory, or that of an earlier backup; then only new files are copied. On the store's own \
-                file system, files are hard-linked instead of copied, which does not protect against disk failure.
+                Name a new directory, or that of an earlier backup; then only new files are copied. The new backup takes \
+                the place of the earlier one after its database was checked. Where the file system can, files are cloned \
+                (reflinks) instead of copied, which does not protect against disk failure.
 
                 The backup includes the sources of waiting jobs, but not the access keys. Keep a copy of their file \
                 elsewhere. Without it, encrypted renditions are lost.
@@ -170,10 +198,15 @@ struct StoreCommand: AsyncParsableCommand {
             let report: BackupReport
             do {
                 report = try await opened.backup(into: BackupDirectory(at: directory))
+            } catch StoreError.malformed(_, let faults) {
+                let cause = StoreError.malformed(path: store.location.description, faults: faults)
+                throw CommandFailure(
+                    "the backup failed, and an earlier one is unchanged: \(cause)", status: cause.status)
             } catch let error as StoreError {
-                throw CommandFailure(error.description, status: 2)
+                throw CommandFailure(error)
             } catch let error as AttachmentError {
-                throw CommandFailure("the backup failed, and an earlier one is unchanged: \(error.description)")
+                throw CommandFailure(
+                    "the backup failed, and an earlier one is unchanged: \(error.message)", status: error.status)
             }
             print(
                 "Backed up \(Quantity.count(report.blobs, "blob")) (\(Quantity.bytes(report.bytes))), \(report.newBlobs) of them new, and \(Quantity.count(report.sources, "source")) of unfinished jobs."
@@ -218,9 +251,9 @@ struct StoreCommand: AsyncParsableCommand {
             do {
                 report = try await BackupDirectory(existingAt: directory).restore(to: target, keys: keys)
             } catch let error as StoreError {
-                throw CommandFailure(error.description, status: 2)
+                throw CommandFailure(error)
             } catch let error as AttachmentError {
-                throw CommandFailure("the store was not restored: \(error.description)")
+                throw CommandFailure("the store was not restored: \(error.message)", status: error.status)
             }
             print(
                 "Restored \(Quantity.count(report.blobs, "blob")) (\(Quantity.bytes(report.bytes))), checked against their hashes, and \(Quantity.count(report.sources, "source")) of unfinished jobs, which the next service processes."

@@ -43,7 +43,7 @@ extension ServiceConfiguration {
                 return try await Store.open(database, keys: accessKeys, scratch: spool, bytes: bytes)
             }
         } catch let error as StoreError {
-            throw CommandFailure(error.description, status: 2)
+            throw CommandFailure(error)
         }
     }
 
@@ -57,7 +57,7 @@ extension ServiceConfiguration {
             }
             return try await Store.migrate(try database(url))
         } catch let error as StoreError {
-            throw CommandFailure(error.description, status: 2)
+            throw CommandFailure(error)
         }
     }
 

@@ -6,3 +6,7 @@
 /// descriptors' own positions, sharing extents where the file system can. Returns the bytes copied, 0 at the end of
 /// the source, or -1 with errno.
 ssize_t csandbox_copy_range(int from, int to, size_t length);
+
+/// FICLONE of ioctl(2): gives the empty file `to` the bytes of `from`, in extents that both share until one is written.
+/// 0, or -1 with errno where the file system can't.
+int csandbox_clone(int from, int to);

@@ -37,6 +37,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     /// Could not be moved into the store.
     case storeFailed(reason: String)
     case storeFull
+    /// The store stays unusable until its operator does something. `reason` is a clause, then may say what to do.
+    case storeUnusable(reason: String)
     /// Damaged, or not what it says it is. `reason` is a clause: `the file ends before its first audio packet`.
     case corrupt(reason: String)
     /// The decoder died on it or broke the protocol. `reason` is for the log.
@@ -86,7 +88,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .tooMuch, .tooExpensive: .tooExpensive
         case .capUnreachable: .capUnreachable
         case .notInStore: .notInStore
-        case .storeFailed: .storeFailed
+        case .storeFailed, .storeUnusable: .storeFailed
         case .storeFull: .storeFull
         case .corrupt: .corrupt
         case .codecCrashed: .codecCrashed
@@ -158,7 +160,9 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .storeFailed(let reason):
             "The store failed: \(reason). Try again."
         case .storeFull:
-            "The store is full. Free some space or inodes, then try again."
+            "The store's disk is full. Free some space or inodes, then try again."
+        case .storeUnusable(let reason):
+            "The store can't be used: \(reason)."
         case .corrupt(let reason):
             "The file is damaged or not what it says it is: \(reason). Send it again, or export it anew."
         case .codecCrashed:

@@ -131,6 +131,9 @@ public protocol JobRecords: Sendable {
         of role: RenditionRole, of attachment: AttachmentID, tenant: TenantID
     ) async throws(AttachmentError) -> BlobName?
 
+    /// The renditions that are in these blobs.
+    func renditions(in blobs: [BlobName]) async throws(AttachmentError) -> [PlacedRendition]
+
     /// Deletes an attachment: all its access is revoked when this returns. A job goes with its last attachment, so
     /// that the same work can be submitted again.
     ///
@@ -190,5 +193,22 @@ extension JobRecords {
             status[name] = JobStatus(generation: record.generation, state: record.state)
         }
         return status
+    }
+}
+
+/// A rendition and the blob that has its bytes.
+public struct PlacedRendition: Hashable, Sendable {
+    public var blob: BlobName
+    public var tenant: TenantID
+    public var attachment: AttachmentID
+    public var role: RenditionRole
+    /// The path or name of the source, where it was looked up.
+    public var path: String?
+
+    public init(blob: BlobName, tenant: TenantID, attachment: AttachmentID, role: RenditionRole) {
+        self.blob = blob
+        self.tenant = tenant
+        self.attachment = attachment
+        self.role = role
     }
 }

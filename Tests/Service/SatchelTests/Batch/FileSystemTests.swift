@@ -117,7 +117,7 @@ import Testing
             let full = try user.run(
                 ["batch", "in", "--profile", "archive", "--store", path], refusing: refused)
             #expect(full.status == 1)
-            #expect(full.errorText.contains("The store is full. Free some space or inodes"), "\(full.errorText)")
+            #expect(full.errorText.contains("disk is full. Free some space or inodes"), "\(full.errorText)")
             #expect(try Self.files(beneath: store.appending(path: "blobs")).isEmpty, "renditions were left behind")
             #expect(try Self.files(beneath: store.appending(path: "staging")).isEmpty)
             try disk.remount("size=64m")
