@@ -25,8 +25,9 @@ build="build-essential pkg-config git make libvips-dev libavformat-dev libavcode
     libsqlite3-dev libpq-dev libncurses6 libxml2 python3"
 run="libheif1 libjpeg62-turbo libseccomp2 libsqlite3-0 libpq5 ca-certificates tzdata"
 test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace iproute2 python3 python3-venv webp
-    libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl procps shellcheck python3-prometheus-client python3-pil
-    python3-numpy python3-pyte python3-cryptography python3-botocore libavif-bin zsh fish file curl groff-base postgresql pgbouncer"
+    libheif-examples libjpeg-turbo-progs libjxl-tools sqlite3 openssl procps shellcheck
+    python3-prometheus-client python3-pil python3-numpy python3-pyte python3-cryptography python3-botocore libavif-bin zsh
+    fish file curl groff-base postgresql pgbouncer systemd"
 check="debootstrap nginx-light prometheus python3-yaml chromium chromium-driver clamav-daemon ceph-mon ceph-osd ceph-common
     radosgw libfaketime valgrind"
 packaging="debhelper chrpath lintian systemd-container"
