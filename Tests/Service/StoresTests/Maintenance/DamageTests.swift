@@ -31,9 +31,9 @@ import Testing
                 #expect(trunk > 0, "there is no free page to damage")
                 try overwrite(path, at: (trunk - 1) * 4096)
             case .middle: try overwrite(path, at: size / 2)
-            case .half: #expect(truncate(path, size / 2) == 0)
-            case .page: #expect(truncate(path, 4096) == 0)
-            case .nothing: #expect(truncate(path, 0) == 0)
+            case .half: #expect(unsafe truncate(path, size / 2) == 0)
+            case .page: #expect(unsafe truncate(path, 4096) == 0)
+            case .nothing: #expect(unsafe truncate(path, 0) == 0)
             case .reference: try sqlite(path, "PRAGMA foreign_keys = OFF; \(Self.dangling)")
             }
         }
@@ -117,7 +117,7 @@ import Testing
             let store = try Store.open(at: path, keys: home.path + "/keys")
             if kept == "restore" { try await store.deliver([.main: "kept"]) }
         }
-        #expect(truncate(path + "/records.sqlite", 0) == 0)
+        #expect(unsafe truncate(path + "/records.sqlite", 0) == 0)
         if kept == "restore" {
             #expect(throws: StoreError.malformed(path: path + "/records.sqlite", faults: ["it is empty."])) {
                 try Store.open(at: path, keys: home.path + "/keys")

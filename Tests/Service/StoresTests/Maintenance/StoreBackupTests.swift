@@ -153,7 +153,7 @@ import Testing
         try FileManager.default.removeItem(atPath: path(names[2]))
         #expect(try await place.backUp().missing == [names[2]])
         try FileManager.default.removeItem(atPath: path(names[0]))
-        #expect(truncate(try path(names[1]), 1) == 0)
+        #expect(unsafe truncate(try path(names[1]), 1) == 0)
         #expect(try await place.backUp().missing == [names[2]])
         #expect(try await place.restore().blobs == 2)
         #expect(try await place.opened().text(of: names[0]) == "missing")
