@@ -136,6 +136,10 @@ sample("mp4/two-sounds.mp4", two_sounds, traits="h264, aac, two sound tracks", *
 sample("mp4/subtitles.mp4", subtitled, traits="h264, aac, subtitles, canary", **M)
 sample("mkv/nine-streams.mkv", nine_streams, traits="many streams", kind="video", type="video/x-matroska", width=64,
        height=48, duration=1.0)
+sample("ogv/drawn.ogv", lambda kit, out: kit.ffmpeg(
+    "-f", "lavfi", "-i", "testsrc=size=160x96:rate=10:duration=1", "-f", "lavfi", "-i", "sine=sample_rate=22050:duration=1",
+    "-c:v", "libtheora", "-q:v", "4", "-c:a", "libvorbis", "-ac", "1", out), traits="theora, vorbis", kind="video",
+       type="video/ogg", width=160, height=96, duration=1.0)
 sample("wmv/film.wmv", lambda kit, out: kit.ffmpeg(
     "-i", kit.sources["film"], "-t", "1", "-vf", "scale=160:90", "-c:v", "wmv2", "-q:v", "10", "-c:a", "wmav2",
     "-ac", "2", "-b:a", "48k", out), of="film", traits="wmv", kind="video", type="video/x-ms-wmv", width=160, height=90,

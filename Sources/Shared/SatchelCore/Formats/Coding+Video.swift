@@ -27,6 +27,7 @@ extension Coding {
         // What most WMVs hold.
         Coding("wmv3", "Windows Media Video 9", decoders: ["wmv3"]),
         Coding("vc1", "VC-1", decoders: ["vc1"]),
+        Coding("theora", "Theora", decoders: ["theora"]),
     ]
 
     /// Of cover art too.

@@ -23,6 +23,8 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
     case matroska = "video/x-matroska"
     /// ASF with pictures.
     case wmv = "video/x-ms-wmv"
+    /// Ogg with pictures.
+    case ogv = "video/ogg"
 
     case mp3 = "audio/mpeg"
     case m4a = "audio/mp4"
@@ -59,6 +61,7 @@ public enum MediaType: String, Hashable, Sendable, Codable, CaseIterable {
         case .webm: .webm
         case .matroska: .matroska
         case .wmv: .wmv
+        case .ogv: .ogv
         case .mp3: .mp3
         case .m4a: .m4a
         case .aac: .aac

@@ -227,7 +227,7 @@ import Testing
         arguments: [
             ("a.avi", ["-c:v", "cinepak"], "Cinepak"),
             ("b.mov", ["-c:v", "svq1", "-pix_fmt", "yuv410p"], "Sorenson Video"),
-            ("c.mkv", ["-c:v", "ffv1"], "FFV1"), ("d.ogv", ["-c:v", "libtheora"], "Theora"),
+            ("c.mkv", ["-c:v", "ffv1"], "FFV1"), ("d.mov", ["-c:v", "cinepak"], "Cinepak"),
         ])
     func `the coding of pictures that isn't taken is named, whatever sound there is`(
         name: String, encoding: [String], coding: String
