@@ -13,6 +13,7 @@ extension ImageCandidate {
         }
         let bytes = try bytes()
         let turns = try unsafe bytes.withMutableBytes { (bytes) throws(AttachmentError) in
+            unsafe MultiPicture.encloseAppended(in: bytes)
             unsafe HEIFTurns.sort(in: bytes)
             return try unsafe HEIFTurns.take(from: bytes)
         }

@@ -7,6 +7,8 @@ package struct Bytes {
     package struct Box {
         package var type: String
         package var body: Bytes
+        /// Where it begins in the file.
+        package var start: Int
     }
 
     package init(whole: UnsafeRawBufferPointer) {
@@ -53,7 +55,7 @@ package struct Bytes {
             }
             guard size >= header, at + size <= range.count else { break }
             let start = range.lowerBound + at
-            boxes.append(Box(type: type, body: Bytes(self, start + header..<start + size)))
+            boxes.append(Box(type: type, body: Bytes(self, start + header..<start + size), start: start))
             at += size
         }
         return boxes

@@ -2,7 +2,7 @@ import SatchelCore
 
 /// What stands behind the first picture of a JPEG: another eye's, the rest of a panorama (CIPA DC-007, Multi-Picture Format), a
 /// webcam's next picture, a phone's video.
-enum MultiPicture {
+package enum MultiPicture {
     private static let headBytes = 256 << 10
 
     /// How many pictures a JPEG says that it has, without previews of its first one and at most four; nil where it says nothing.
@@ -29,6 +29,16 @@ enum MultiPicture {
         unsafe file.prefix(headBytes).rebased.place(of: [0xff, 0xd9, 0xff, 0xd8, 0xff], from: 0) != nil
     }
 
+    /// Puts an MP4 that was appended to a HEIF into the box that motion photos have it in: libheif takes the last brands of a
+    /// file for the picture's.
+    package static func encloseAppended(in file: UnsafeMutableRawBufferPointer) {
+        let boxes = unsafe Bytes(whole: UnsafeRawBufferPointer(file)).boxes
+        guard let start = boxes.dropFirst().first(where: { $0.type == "ftyp" })?.start else { return }
+        for (place, number) in [(start, UInt32(clamping: file.count - start)), (start + 4, 0x6d70_7664)] {
+            unsafe file.storeBytes(of: number.bigEndian, toByteOffset: place, as: UInt32.self)
+        }
+    }
+
     /// Returns whether the file also has a video, as the motion photos of phones do.
     static func hasVideo(_ file: UnsafeRawBufferPointer, _ format: PictureFormat) -> Bool {
         // A JPEG that ends with its picture isn't searched.
@@ -37,6 +47,7 @@ enum MultiPicture {
         }
         guard format == .heif else { return false }
         let boxes = unsafe Bytes(whole: file).boxes
+        if boxes.contains(where: { $0.type == "mpvd" }) { return true }
         let tracks = boxes.filter { $0.type == "moov" }.flatMap(\.body.boxes).filter { $0.type == "trak" }
         let media = tracks.flatMap(\.body.boxes).filter { $0.type == "mdia" }.flatMap(\.body.boxes)
         if media.contains(where: { $0.type == "hdlr" && $0.body.text(at: 8) == "vide" }) { return true }

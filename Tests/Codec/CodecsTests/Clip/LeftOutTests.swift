@@ -82,8 +82,12 @@ import Testing
         }
     }
 
-    @Test func `the video of a moving HEIC is left out with a note`() throws {
-        let picture = try Data(contentsOf: Repository.media.appending(path: "heic/coffee-gps.heic"))
+    @Test(arguments: [
+        "heic/coffee-gps.heic", "heic/alpha.heic", "heic/rotated.heic", "heif/cat.heif", "avif/coffee.avif",
+    ])
+    func `the video of a moving HEIC is left out with a note`(path: String) throws {
+        let picture = try Data(contentsOf: Repository.media.appending(path: path))
+        let fragments = try Data(contentsOf: Repository.media.appending(path: "mp4/fragmented.mp4"))
         let video = try Data(contentsOf: Repository.media.appending(path: "mp4/one-frame.mp4"))
         func box(_ type: String, _ body: Data) -> Data {
             unsafe withUnsafeBytes(of: UInt32(body.count + 8).bigEndian) { unsafe Data($0) } + Data(type.utf8) + body
@@ -91,14 +95,20 @@ import Testing
         let name = try #require(video.range(of: Data("moov".utf8)))
         let length = video[name.lowerBound - 4..<name.lowerBound].reduce(0) { $0 << 8 | Int($1) }
         let tracks = video[name.lowerBound - 4..<name.lowerBound - 4 + length]
+        var alone: Rendered?
         for (tail, isMoving) in [
             (Data(), false), (box("free", Data(count: 100)), false), (box("mpvd", video), true), (tracks, true),
+            (video, true), (fragments, true), (box("abcd", video), true), (box("free", Data(count: 9)) + video, true),
+            (Data(count: 4) + Data("MotionPhoto_Data".utf8) + video + Data("SEFT".utf8), true),
         ] {
             let source = file("moving.heic")
             try (picture + tail).write(to: source)
             let made = try Rendered.of(source, in: directory.url)
-            #expect(made.ending.notes == (isMoving ? ["the video beside its picture was left out"] : []))
+            alone = alone ?? made
+            let note = "the video beside its picture was left out"
+            #expect(made.ending.notes == (alone?.ending.notes ?? []) + (isMoving ? [note] : []))
             #expect(made.ending.losses == [] && made.probeResult.kind == .image)
+            #expect(made.reports.map(\.bytes) == alone?.reports.map(\.bytes))
         }
     }
 }
