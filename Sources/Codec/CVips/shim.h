@@ -615,7 +615,9 @@ static inline int satchel_grey(VipsImage *in, VipsImage *_Nullable *_Nonnull out
     VipsImage *grey = NULL, *alpha = NULL, *joined = NULL;
     int result = vips_extract_band(in, &grey, 0, NULL) ||
         (in->Bands == 4 && (vips_extract_band(in, &alpha, 3, NULL) || vips_bandjoin2(grey, alpha, &joined, NULL))) ||
-        vips_copy(joined ? joined : grey, out, "interpretation", VIPS_INTERPRETATION_B_W, NULL);
+        vips_copy(
+            joined ? joined : grey, out, "interpretation",
+            in->BandFmt == VIPS_FORMAT_USHORT ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W, NULL);
     if (joined) g_object_unref(joined);
     if (alpha) g_object_unref(alpha);
     if (grey) g_object_unref(grey);

@@ -25,12 +25,15 @@ package struct AnimationSource: ~Copyable {
         var delays = header.integers("delay") ?? []
         // A file may say less than it has.
         delays += Array(repeating: 0, count: max(0, frames - delays.count))
+        // Profiles of others are applied as pages are read.
+        let colours = FrameColours(header, coded: nil).flatMap { $0.coded == nil ? nil : $0 }
         facts = AnimationFacts(
             type: format.type, sniffedType: sniffed.type, size: size,
             delays: delays.prefix(frames).map(AnimationFacts.shown), plays: header.integer("loop") ?? 0,
             bytes: bytes.count, missing: cut?.missing ?? 0,
             missingReason: (cut?.missing ?? 0) > 0
                 ? "by the size of those before, the file ends before or within them" : "",
+            colours: colours,
             warnings: (cut?.missing == 0 ? ["it ends within what follows its frames"] : [])
                 + (header.has(Picture.unfitProfile) ? [Picture.unfitProfileNote] : []))
         origin = .vips(Loadable(bytes: bytes, format: format))

@@ -118,8 +118,8 @@ final class PageFrames: FrameSource {
 
     static func open(_ source: borrowing Loadable, facts: AnimationFacts) throws(AttachmentError) -> PageFrames {
         do {
-            let pages = try source.bytes.load(source.format, SourceBytes.Loading(pages: -1)).standardColour()
-            return PageFrames(pages, facts: facts)
+            let pages = try source.bytes.load(source.format, SourceBytes.Loading(pages: -1))
+            return PageFrames(facts.colours == nil ? try pages.standardColour() : pages, facts: facts)
         } catch {
             throw error.damage(of: facts.type.format.name)
         }
@@ -141,6 +141,17 @@ final class PageFrames: FrameSource {
         guard position < facts.frames else { throw .corrupt(reason: "it has fewer frames than it says") }
         try WorkTime.check()
         let (width, height, channels) = (facts.size.width, facts.size.height, pages.bands)
+        if let colours = facts.colours {
+            do {
+                let area = PixelRect(left: 0, top: position * height, size: facts.size)
+                let frame = try colours.standard(pages.extracted(area)).raster()
+                canvas.replace(with: frame.bytes, channels: frame.channels)
+            } catch {
+                throw error.damage(of: facts.type.format.name)
+            }
+            position += 1
+            return
+        }
         let count = width * height * channels
         satchel_error_clear()
         var failed = true

@@ -8,6 +8,8 @@ package struct HEIFProperties: Hashable, Sendable {
     private(set) var matrix: Int?
     /// Whether colours were multiplied by alpha.
     private(set) var isPremultiplied = false
+    /// `true` if it is stored without colors: libheif makes RGB of it.
+    private(set) var isMonochrome = false
 
     /// Reads the file's `meta` box as far as it makes sense; whatever doesn't is taken for absent.
     init(_ file: UnsafeRawBufferPointer) {
@@ -18,6 +20,7 @@ package struct HEIFProperties: Hashable, Sendable {
         if let properties = parts.first(where: { $0.type == "iprp" })?.body.boxes {
             let all = properties.first { $0.type == "ipco" }?.body.boxes ?? []
             let own = primary.flatMap { Bytes.properties(in: properties, of: [$0])[$0] }?.map(\.box) ?? []
+            isMonochrome = (own + all).lazy.compactMap(Self.isMonochrome).first ?? false
             // The tiles' own properties count where a grid has none.
             let box = Self.codePoints(own) ?? (own.contains { $0.type == "colr" } ? nil : Self.codePoints(all))
             if let box, let primaries = box.number(at: 4, bytes: 2), let transfer = box.number(at: 6, bytes: 2) {
@@ -56,6 +59,16 @@ package struct HEIFProperties: Hashable, Sendable {
     private static let foreignCodings = [
         "vvc1": "H.266", "avc1": "H.264", "evc1": "EVC", "j2k1": "JPEG 2000", "unci": "uncompressed", "jpeg": "JPEG",
     ]
+
+    /// By its channels, or by the configuration of its decoder; nil for other properties.
+    private static func isMonochrome(_ box: Bytes.Box) -> Bool? {
+        switch box.type {
+        case "pixi": box.body.number(at: 4, bytes: 1).map { $0 == 1 }
+        case "av1C": box.body.number(at: 2, bytes: 1).map { $0 & 0x10 != 0 }
+        case "hvcC": box.body.number(at: 16, bytes: 1).map { $0 & 3 == 0 }
+        default: nil
+        }
+    }
 
     private static func codePoints(_ boxes: [Bytes.Box]) -> Bytes? {
         boxes.first { $0.type == "colr" && $0.body.text(at: 0) == "nclx" }?.body

@@ -96,8 +96,14 @@ package struct SourceBytes: ~Copyable {
         // The image holds references of its own.
         defer { unsafe satchel_unref(source) }
         guard let loader = format.loader?.name else { throw VipsFailure(text: "\(format.name) has no loader") }
-        let picture = try unsafe Picture.make { out in unsafe satchel_load(loader, source, out, loading.form) }
+        var picture = try unsafe Picture.make { out in unsafe satchel_load(loader, source, out, loading.form) }
         if isHurried { picture.stopInTime() }
+        // libheif makes RGB of gray, which a profile of gray would not fit.
+        if format == .heif, picture.has("icc-profile-data"),
+            unsafe withBytes({ unsafe HEIFProperties($0).isMonochrome })
+        {
+            picture = try unsafe picture.derive { unsafe satchel_grey($0, $1) }
+        }
         let interpretation = picture.interpretation
         if unsafe !picture.withBlob("icc-profile-data", { unsafe ColourProfile.fits($0, interpretation) }) {
             // Everything behind this takes a profile for that of the pixels.
