@@ -101,6 +101,21 @@ extension AudioFacts {
         return length.flatMap { $0 <= packet.bytes ? $0 : nil }
     }
 
+    /// Takes away what `packet` has before its frame, or all of it if there is none: a parser of MP3 puts both in one packet.
+    ///
+    /// - Returns: Bytes that are no frame, not even a damaged or truncated one.
+    func dropJunk(from packet: borrowing Packet) -> Int {
+        guard isBetweenFrames(packet) else { return 0 }
+        let contents = unsafe packet.contents
+        let start = (1..<contents.count).first { start in
+            guard codec == .mp3, unsafe contents[start] == 0xff else { return false }
+            return unsafe MP3Frame.length(contents[start...]) == contents.count - start
+        }
+        let junk = start ?? contents.count
+        packet.keep(junk..<contents.count)
+        return junk
+    }
+
     /// Returns whether `packet` begins as no frame does, not even a damaged or truncated one.
     func isBetweenFrames(_ packet: borrowing Packet) -> Bool {
         guard isFramed, frameBytes(packet) == nil, packet.bytes > 1 else { return false }

@@ -61,7 +61,7 @@ struct AudioEncoding: ~Copyable {
     ///
     /// - Returns: Whether it lies after the part.
     mutating func accept(_ source: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
-        if facts.isBetweenFrames(source) { return false }
+        if facts.dropJunk(from: source) > 0, source.bytes == 0 { return false }
         if let time = source.pts ?? source.dts {
             let seconds = facts.timeBase.seconds(time) - zero
             if seconds - facts.delay > duration { return true }
@@ -214,6 +214,7 @@ struct AudioCopy: ~Copyable {
     ///
     /// - Returns: Whether it lies after the part.
     mutating func accept(_ packet: borrowing Packet, into muxer: borrowing Muxer) throws(FFmpegFailure) -> Bool {
+        _ = facts.dropJunk(from: packet)
         guard let time = packet.pts ?? packet.dts, let bytes = facts.frameBytes(packet) else { return false }
         // Nothing is copied but frames.
         packet.keep(0..<bytes)

@@ -10,6 +10,12 @@ struct MP3Consistency {
     private let channels: Int
     /// Bytes of data before the next frame that no frame has used.
     private var left = 0
+    /// Bytes of a frame without rounding, by the bit rates so far.
+    private var means: Set<Double> = []
+    /// Bytes that a frame may have at any bit rate.
+    private var lengths: Set<Int> = []
+    /// The data of the last frame begins where that of the frame before ends.
+    private var isContinued = false
 
     init(rate: Int, channels: Int) {
         self.rate = rate
@@ -24,14 +30,31 @@ struct MP3Consistency {
         guard frame.count > 4, let header = MP3Frame.header(frame[0], frame[1], frame[2]),
             header.bytes == frame.count, let side = MP3SideInformation(frame)
         else {
-            left = 0
+            (left, isContinued) = (0, false)
             return false
         }
+        if lengths.isEmpty { lengths = MP3Frame.lengths(like: frame) }
+        means.insert(header.mean)
+        isContinued = side.reach > 0 && side.reach == left
         let own = frame.count - side.end
         let rest = side.reach + own - (side.bits + 7) / 8
         let isComplete = side.reach <= left && rest >= 0
         left = max(0, min(rest, left + own))
         return isComplete && side.isValid && header.rate == rate && (frame[3] >> 6 == 3 ? 1 : 2) == channels
+    }
+
+    /// Returns whether bytes before the last frame may be frames that lost their headers: if they are as long as whole frames.
+    func mayLack(_ bytes: Int) -> Bool {
+        if means.count == 1, let mean = means.first {
+            // Padding keeps any number of frames within a byte of their mean.
+            let frames = (Double(bytes) / mean).rounded()
+            return frames > 0 && abs(Double(bytes) - frames * mean) < 1
+        }
+        // At a variable bit rate nearly any length is a sum of others, but data that goes on lacks nothing.
+        guard bytes < 1 << 16, !isContinued else { return !isContinued }
+        var sums = [true]
+        for sum in 1...bytes { sums.append(lengths.contains { $0 <= sum && sums[sum - $0] }) }
+        return sums[bytes]
     }
 }
 

@@ -193,7 +193,13 @@ struct WaveformReader {
             }
         }
 
-        var between: [(time: Int64?, frames: Int)] = []
+        func frames(in bytes: Int) -> Int {
+            isUntimed && wholeBytes > 0 ? max(1, (bytes + wholeBytes / 2) / wholeBytes) : 1
+        }
+
+        // Since the last frame: bytes, packets that are nothing else, and when the first of them is heard.
+        var between = (bytes: 0, packets: 0, time: nil as Int64?)
+        var consistency = MP3Consistency(rate: audio.rate, channels: audio.channels)
         var kinds: Set<Int> = []
         // A parser hands a long tag out in pieces.
         var isInTag = false
@@ -219,18 +225,24 @@ struct WaveformReader {
             }
             end = start + audio.timeBase.seconds(packet.duration)
             if start > part.reach { break }
-            let frames = isUntimed && wholeBytes > 0 ? max(1, (packet.bytes + wholeBytes / 2) / wholeBytes) : 1
-            if audio.isBetweenFrames(packet) {
-                // Behind the last frame there is no more sound; between two others something may be missing.
-                isInTag = unsafe isInTag || MP3Frame.isTag(packet.contents)
-                if !isInTag, belongs(packet, at: start), packets > 0 { between.append((time, frames)) }
-                continue
+            isInTag = unsafe isInTag || MP3Frame.isTag(packet.contents)
+            let junk = audio.dropJunk(from: packet)
+            // Behind the last frame there is no more sound; between two others something may be missing.
+            if junk > 0, !isInTag, belongs(packet, at: start), packets > 0 {
+                let packets = between.packets + (packet.bytes == 0 ? 1 : 0)
+                between = (between.bytes + junk, packets, between.time ?? time)
             }
+            if junk > 0, packet.bytes == 0 { continue }
             isInTag = false
-            for (time, frames) in between {
-                damage.add(time: time, isDamaged: true, lasting: length, besides: length * Double(frames - 1))
+            if audio.codec == .mp3 { _ = consistency.accept(unsafe Array(packet.contents)) }
+            if between.bytes > 0, audio.codec != .mp3 || consistency.mayLack(between.bytes) {
+                let missing = frames(in: between.bytes)
+                let alone = min(between.packets, missing)
+                damage.add(
+                    time: between.time, isDamaged: true, lasting: length * Double(alone),
+                    besides: length * Double(missing - alone))
             }
-            between = []
+            between = (0, 0, nil)
             let errors = FFmpegLibraries.errorCount
             var failures = try decoder.send(packet) ? 0 : 1
             try takeFrames(failures: &failures)
@@ -244,7 +256,7 @@ struct WaveformReader {
             let isCutOut = audio.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
             damage.add(
                 time: time, isDamaged: failures > 0, lasting: isCutOut ? 0 : length,
-                besides: isCutOut ? 0 : length * Double(frames - 1))
+                besides: isCutOut ? 0 : length * Double(frames(in: packet.bytes) - 1))
             if failures == 0 { wholeBytes = packet.bytes }
         }
         decoder.drain()

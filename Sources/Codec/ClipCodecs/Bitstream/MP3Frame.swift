@@ -24,9 +24,11 @@ enum MP3Frame {
     ]
     private static let rates = [44_100, 48_000, 32_000]
 
-    /// Bytes of a frame and samples a second, by its header; nil where its bit rate is free, and of what is no header of
-    /// layer III.
-    static func header(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> (bytes: Int, rate: Int, samples: Int)? {
+    /// Bytes of a frame, samples a second and in the frame, and bytes without rounding and padding, by its header; nil where its
+    /// bit rate is free, and of what is no header of layer III.
+    static func header(
+        _ first: UInt8, _ second: UInt8, _ third: UInt8
+    ) -> (bytes: Int, rate: Int, samples: Int, mean: Double)? {
         guard first == 0xff, second & 0xe6 == 0xe2 else { return nil }
         let version = Int(second) >> 3 & 3
         let bitRate = Int(third) >> 4
@@ -36,13 +38,20 @@ enum MP3Frame {
         let isVersion1 = version == 3
         let samples = rates[rate] >> (isVersion1 ? 0 : version == 2 ? 1 : 2)
         let bits = bitRates[isVersion1 ? 0 : 1][bitRate] * 1000
-        return ((isVersion1 ? 144 : 72) * bits / samples + padding, samples, isVersion1 ? 1152 : 576)
+        let product = (isVersion1 ? 144 : 72) * bits
+        let mean = Double(product) / Double(samples)
+        return (product / samples + padding, samples, isVersion1 ? 1152 : 576, mean)
     }
 
     /// Bytes of the frame that `packet` begins with; nil of what is none, and where its bit rate is free.
     static func length(_ packet: some RandomAccessCollection<UInt8>) -> Int? {
         let head = Array(packet.prefix(3))
         return head.count == 3 ? header(head[0], head[1], head[2])?.bytes : nil
+    }
+
+    /// Bytes that frames of the same version and rate may have.
+    static func lengths(like frame: [UInt8]) -> Set<Int> {
+        Set((0x10...0xef).compactMap { header(frame[0], frame[1], frame[2] & 0x0c | $0 & 0xf2)?.bytes })
     }
 
     /// Whether bytes that are no frame are what taggers put before, between and behind them, and not a damaged frame.
