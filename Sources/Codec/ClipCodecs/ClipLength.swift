@@ -21,6 +21,9 @@ struct ClipLength {
     /// the header is believed, and what comes out in the end tells.
     private static let countedBytes: Int64 = 64 << 20
 
+    /// The same of streams whose clock may begin anew: their first and last times say nothing of that.
+    private static let countedStreamBytes: Int64 = 1 << 30
+
     /// Seconds: what begins later than that is delivered from its first picture or sound on.
     private static let longestEmptiness = 5.0
 
@@ -49,7 +52,8 @@ struct ClipLength {
         let openEnd = isProven ? demuxer.format?.length?.openEnd : nil
         // A transport stream's end tells its time, however large it is.
         let isTimed = demuxer.format?.length == .packets
-        guard demuxer.bytes <= countedBytes || isProven && !isTimed else {
+        let most = demuxer.mayRestart ? countedStreamBytes : countedBytes
+        guard demuxer.bytes <= most || isProven && !isTimed else {
             try requirePacket(demuxer, picture: picture, audio: audio)
             let duration = indexed.map { min($0.seconds, announced) } ?? announced
             let isCutOff = indexed.map { !$0.isComplete } ?? false

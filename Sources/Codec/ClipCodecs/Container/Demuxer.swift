@@ -16,6 +16,8 @@ import StillCodecs
     let following: FollowingParts?
     /// Where the clock begins anew; nil of what has one for the whole.
     private let seams: ClockSeams?
+    /// Where the first packets of a Matroska are.
+    private let firstCluster: Int64
 
     /// Opens `descriptor` if one of `formats` takes it, and only then.
     ///
@@ -77,7 +79,9 @@ import StillCodecs
         self.io = io
         self.format = format
         self.bytes = bytes
-        addStart()
+        // The cluster's identifier of four bytes was read.
+        firstCluster = unsafe avio_seek(raw.pointee.pb, 0, SEEK_CUR) - 4
+        if isMatroskaSound { addStart() }
     }
 
     deinit {
@@ -101,6 +105,10 @@ import StillCodecs
         let code = unsafe avformat_find_stream_info(raw, options)
         for index in 0..<count { unsafe av_dict_free(&options[index]) }
         try checked(code)
+        // What was read so far has no keyframe by its marks; a parser tells better.
+        if format == .matroska, !videoStreams.isEmpty, videoStreams.allSatisfy({ indexedStart(of: $0) == nil }) {
+            addStart()
+        }
     }
 
     /// Skips subtitles, data, and all tracks after the first `limit` of pictures and sound that can be decoded. First are
@@ -215,6 +223,9 @@ import StillCodecs
     /// `true` if the file has several recordings in sequence, which cannot be searched by time.
     var isJoined: Bool { following != nil || seams?.isFound == true }
 
+    /// `true` for formats whose clock may begin anew within a file.
+    var mayRestart: Bool { seams != nil }
+
     /// Whether there is anything of any of these streams among the first packets of all. It is at the beginning afterwards.
     func hasPacket(of streams: [Int], among most: Int = .max) throws(FFmpegFailure) -> Bool {
         guard !streams.isEmpty, rewind() else { return false }
@@ -246,7 +257,7 @@ import StillCodecs
     /// Where an edit list puts several parts together, their hidden pictures and sounds have times of other parts, and a
     /// search would go astray: all is read from the beginning.
     func seek(stream index: Int, to timestamp: Int64) -> Bool {
-        if isJoined { return rewind() }
+        if isJoined || isUnmarked { return rewind() }
         seams?.reset()
         if hasSampleTable, let first = indexedStart(of: index), first > timestamp || !isContinuous(index) {
             return rewind()
@@ -254,28 +265,32 @@ import StillCodecs
         return unsafe avformat_seek_file(raw, Int32(index), Int64.min, timestamp, timestamp, seekFlags) >= 0
     }
 
-    private var seekFlags: Int32 { isMatroskaSound ? AVSEEK_FLAG_ANY : 0 }
+    private var seekFlags: Int32 { isMatroskaSound || isUnmarked ? AVSEEK_FLAG_ANY : 0 }
 
     /// Sound alone can be decoded from any packet, whether or not the file marks it as a keyframe.
-    private var isMatroskaSound: Bool {
-        format == .matroska
-            && !(0..<streamCount).contains { index in
-                guard let stream = unsafe stream(index), let parameters = unsafe stream.pointee.codecpar else {
-                    return false
-                }
-                return unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO
-                    && stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+    private var isMatroskaSound: Bool { format == .matroska && videoStreams.isEmpty }
+
+    /// `true` for a Matroska whose video has no marked keyframe, and so no index: a search would find nothing.
+    private var isUnmarked: Bool {
+        format == .matroska && videoStreams.contains { indexedStart(of: $0) == Self.longAgo }
+    }
+
+    /// All streams of pictures but cover art.
+    private var videoStreams: [Int] {
+        (0..<streamCount).filter { index in
+            guard let stream = unsafe stream(index), let parameters = unsafe stream.pointee.codecpar else {
+                return false
             }
+            return unsafe parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+                && stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+        }
     }
 
     /// Adds the first cluster to the index, which otherwise begins with the first marked keyframe.
     private func addStart() {
-        guard isMatroskaSound else { return }
-        // The cluster's identifier of four bytes was read.
-        let start = unsafe avio_seek(raw.pointee.pb, 0, SEEK_CUR) - 4
         for index in 0..<streamCount {
             if let stream = unsafe stream(index) {
-                unsafe _ = av_add_index_entry(stream, start, Self.longAgo, 0, 0, AVINDEX_KEYFRAME)
+                unsafe _ = av_add_index_entry(stream, firstCluster, Self.longAgo, 0, 0, AVINDEX_KEYFRAME)
             }
         }
     }
