@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// A managed store: a directory with records, blobs and what they need.
 ///
-///     records.sqlite   jobs, attachments, the queue, access
+///     records.sqlite   jobs, attachments, the queue, access; with .version-N, as they were before an upgrade
 ///     blobs/ab/        immutable bytes, named by their hash
 ///     staging/         files in the making, where the file system has no unnamed ones
 ///     spool/           sources: accepted, and being received
@@ -19,7 +19,7 @@ internal import Synchronization
 ///
 /// The keys of tokens are outside, so that a backup of the store opens nothing.
 ///
-/// A store in memory has a directory too, which goes with it: for what is being received, and for its keys.
+/// A store in memory has a directory too, which goes with it: for what is being received, locks of workers, and its keys.
 public struct Store: Sendable {
     /// Absolute, or as it was given; where records and bytes are elsewhere, what is being received and made on this machine
     /// lies here.
@@ -29,8 +29,6 @@ public struct Store: Sendable {
     public let sources: any SourceStore
     /// Where outputs are staged that ``blobs`` take.
     public let staging: any StagingArea
-    /// The version of the records' schema.
-    public let schemaVersion: String
     let keys: KeyRing
     /// Nil where nothing can be copied.
     let removals: RemovalHold?
@@ -42,6 +40,9 @@ public struct Store: Sendable {
         case memory(StoreMemory)
         case elsewhere
     }
+
+    /// The version of the records' schema.
+    public static var schemaVersion: Int { Schema.version }
 
     /// The directory in which a spool receives what ``sources`` take.
     public var scratch: String { directory + "/spool" }
@@ -60,7 +61,7 @@ public struct Store: Sendable {
     public init(
         in memory: StoreMemory, clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
-        try self.init(bytesIn: memory, schemaVersion: "memory") { keys, garbage in
+        try self.init(bytesIn: memory) { keys, garbage in
             SQLiteRecordStore(
                 memory.records, workers: WorkerLocks(directory: FilePath(memory.directory).appending("workers")),
                 revocations: memory.revocations, keys: keys, garbage: garbage, clock: clock)
@@ -69,7 +70,7 @@ public struct Store: Sendable {
 
     /// Opens a store whose records are elsewhere, and whose bytes are in memory.
     init(
-        bytesIn memory: StoreMemory, schemaVersion: String, records: (KeyRing, any GarbageCollector) -> any RecordStore
+        bytesIn memory: StoreMemory, records: (KeyRing, any GarbageCollector) -> any RecordStore
     ) throws(StoreError) {
         directory = memory.directory
         sources = memory.sources
@@ -78,7 +79,6 @@ public struct Store: Sendable {
         let records = records(keys, StoreGarbage(blobs: memory.blobs, sources: memory.sources))
         self.records = records
         blobs = (records as? PostgresRecordStore)?.guarding(memory.blobs) ?? memory.blobs
-        self.schemaVersion = schemaVersion
         removals = nil
         place = .memory(memory)
     }
@@ -87,8 +87,7 @@ public struct Store: Sendable {
     ///
     /// - Parameter scratch: A directory, with `spool` and `staging` in it.
     init(
-        scratch: String, keys: String, bytes: ByteStores, schemaVersion: String,
-        records: (KeyRing, any GarbageCollector) -> any RecordStore
+        scratch: String, keys: String, bytes: ByteStores, records: (KeyRing, any GarbageCollector) -> any RecordStore
     ) throws(StoreError) {
         directory = scratch
         sources = bytes.sources
@@ -98,7 +97,6 @@ public struct Store: Sendable {
         let records = records(self.keys, StoreGarbage(blobs: bytes.blobs, sources: bytes.sources))
         self.records = records
         blobs = (records as? PostgresRecordStore)?.guarding(bytes.blobs) ?? bytes.blobs
-        self.schemaVersion = schemaVersion
         removals = nil
         place = .elsewhere
     }
@@ -137,14 +135,11 @@ public struct Store: Sendable {
                 guard create else { throw StoreError.missing(path: directory) }
                 try Files.makeDirectories(path)
             }
-            place = .directory(try StoreLock(of: path, exclusively: exclusively))
-            // One at a time: two first openings would both make the schema.
-            let opening = try Files.open(
-                path.appending("opening"), .readWrite, [.create, .noFollow], permissions: .ownerReadWrite,
-                to: "open the store's lock")
-            while flock(opening.number, LOCK_EX) != 0 {
-                guard errno == EINTR else { throw SystemError("lock the store") }
-            }
+            // One at a time: two first openings would both make the schema, or stand in the way of each other's upgrade.
+            let opening = try StoreLock.openFile("opening", in: path)
+            try StoreLock.wait(for: opening, LOCK_EX, in: path)
+            let lock = try StoreLock(of: path, exclusively: exclusively)
+            place = .directory(lock)
             let removals = try RemovalHold(path: path.appending("removals"))
             if !isThere {
                 // Before the records have a name, by which the store is known to be whole.
@@ -162,11 +157,10 @@ public struct Store: Sendable {
             let sources = bytes?.sources ?? FileSourceStore(directory: path.appending("spool"), removals: removals)
             self.keys = try KeyRing(path: keys)
             let records = SQLiteRecordStore(
-                try SQLiteRecordStore.connect(to: database.string),
+                try SQLiteRecordStore.connect(to: database.string, lock: lock),
                 workers: WorkerLocks(directory: path.appending("workers")),
                 revocations: try RevocationCounter(path: path.appending("revocations")), keys: self.keys,
                 garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
-            schemaVersion = records.schemaVersion
             self.records = records
             self.blobs = blobs
             self.sources = sources

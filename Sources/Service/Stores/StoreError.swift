@@ -14,6 +14,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case newerSchema(path: String)
     /// Written by an earlier version of Satchel, and not brought up to date.
     case olderSchema(path: String)
+    /// Made before there was a release.
+    case developmentStore(path: String)
+    /// Nodes of a version that can't work beside an upgrade use the records.
+    case olderNodes(path: String)
     /// A database without records.
     case noSchema(path: String)
     /// The database can't be used; `reason` is a sentence that says what would help.
@@ -67,6 +71,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "The store at '\(path)' was written by a newer version of Satchel. Use that version, or a later one."
         case .olderSchema(let path):
             "The records in '\(path)' were written by an older version of Satchel. Run satchel store migrate first."
+        case .developmentStore:
+            "This store was made by a development version of Satchel before 0.1.0. Start with an empty store and run your batch again."
+        case .olderNodes(let path):
+            "Nodes of an older version of Satchel use the records in '\(path)'. Stop them, then run satchel store migrate again."
         case .noSchema(let path):
             "'\(path)' has no Satchel records. Run satchel store migrate, or correct the URL in --store."
         case .unusableDatabase(let reason): reason

@@ -32,10 +32,11 @@ import Testing
             "the host isn't known", ["SATCHEL_STORE": "postgres://satchel:hidden@nowhere.invalid/satchel"],
             says: "host isn't known"),
         Fault("the URL is none", ["SATCHEL_STORE": "postgres://satchel:hidden@host:x/satchel"], says: "port"),
-        Fault("the schema was never made", sql: "DROP TABLE schema", says: "satchel store migrate"),
-        Fault("the schema is an older one", sql: "UPDATE schema SET version = 0", says: "satchel store migrate"),
+        Fault("the schema was never made", sql: "DROP TABLE schema_version", says: "satchel store migrate"),
         Fault(
-            "the schema is a newer one", sql: "UPDATE schema SET version = 99, least_node = 99",
+            "the schema is an older one", sql: "UPDATE schema_version SET version = 0", says: "satchel store migrate"),
+        Fault(
+            "the schema is a newer one", sql: "UPDATE schema_version SET version = 99, least_node = 99",
             says: "newer version of Satchel"),
         Fault(
             "the database accepts no writes",

@@ -100,15 +100,8 @@ struct CopiedTable: Sendable {
                 CopiedColumn("state", .text, from: "iif(state = 'running', 'pending', state)", reading: ["state"]),
                 // Of what is unfinished, the queue knows.
                 CopiedColumn("attempt", .int, from: "iif(submission IS NULL, attempt, 0)", reading: ["attempt"]),
-                // What was delivered under a fence has one that no claim is.
-                CopiedColumn(
-                    "delivered_claim", .uuid,
-                    from: """
-                        iif(delivered_claim LIKE 'fence %',
-                            printf('00000000-0000-0000-0000-%012x', substr(delivered_claim, 7)), delivered_claim)
-                        """, reading: ["delivered_claim"]),
-                CopiedColumn("created_at", .int), CopiedColumn("deadline_at", .int), CopiedColumn("finished_at", .int),
-                CopiedColumn("expires_at", .int),
+                CopiedColumn("delivered_claim", .uuid), CopiedColumn("created_at", .int),
+                CopiedColumn("deadline_at", .int), CopiedColumn("finished_at", .int), CopiedColumn("expires_at", .int),
             ]),
         CopiedTable(
             name: "attachments", source: "attachments", key: [.number("key")],
@@ -356,7 +349,6 @@ struct CopiedTable: Sendable {
         "calls.receiver",
         // Whoever is signed in signs in again.
         "console_sessions",
-        "grdb_migrations",
     ]
 
     /// What of the target isn't filled from a row of SQLite.
@@ -373,7 +365,7 @@ struct CopiedTable: Sendable {
         "console_sessions",
         // Of nodes, and what they leave behind.
         "nodes", "runs", "run_nodes", "leaders", "tombstones", "garbage",
-        "schema", "migration", "copies", "copied_objects",
+        "schema_version", "migration", "copies", "copied_objects",
     ]
 }
 

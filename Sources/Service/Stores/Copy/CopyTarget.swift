@@ -45,19 +45,6 @@ struct CopyTarget: Sendable {
     let attempt = UUID().uuidString.lowercased()
     private let objects = PostgresGroup<CopiedObject, Bool>()
 
-    /// A part of the schema: the store that was copied into this one, which is served once that has ended.
-    static let copies = """
-        CREATE TABLE copies (
-            only_row int PRIMARY KEY CHECK (only_row = 1), source text NOT NULL, fingerprint text NOT NULL,
-            attempt uuid NOT NULL, place text NOT NULL, began_at bigint NOT NULL, ended_at bigint)
-        """
-    /// What sources are called here, and what was lost. The former go when all is copied.
-    static let copiedObjects = """
-        CREATE TABLE copied_objects (
-            kind text CHECK (kind IN ('blob', 'source')), name text, copy text,
-            loss text CHECK (loss IN ('missing', 'damaged')), PRIMARY KEY (kind, name))
-        """
-
     init(_ pool: PostgresPool) {
         self.pool = pool
     }

@@ -1,4 +1,5 @@
 internal import SatchelCore
+internal import GRDB
 internal import Postgres
 
 /// Moves a store in a directory into a database and what keeps bytes for many nodes. The store stays as it is.
@@ -20,7 +21,9 @@ public struct StoreCopy: Sendable {
     ///   - bytes: What keeps blobs and sources there.
     /// - Throws: `notCopied`.
     public init(of source: Store, to database: StoreDatabase, bytes: ByteStores) throws(StoreError) {
-        guard let records = source.records as? SQLiteRecordStore else { throw .notCopied(path: source.directory) }
+        guard let records = source.records as? SQLiteRecordStore, records.connections is DatabasePool else {
+            throw .notCopied(path: source.directory)
+        }
         self.source = source
         self.records = records
         self.database = database

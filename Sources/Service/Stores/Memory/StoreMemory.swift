@@ -31,7 +31,7 @@ public final class StoreMemory: Sendable {
     }
 
     deinit {
-        // What stays behind is empty but for sources: whoever sweeps temporary files takes it.
+        // If this fails, the directory stays until temporary files are cleaned.
         try? FileManager.default.removeItem(atPath: directory)
     }
 }

@@ -3,7 +3,7 @@ internal import Postgres
 
 /// Who lives, as one heartbeat found it.
 struct NodeCensus: Hashable, Sendable {
-    /// Of a process that does one thing and ends; a row without a role is an older version's.
+    /// The role of a process that does one thing and ends.
     static let command = "command"
 
     /// Commands among them.
@@ -22,10 +22,8 @@ struct NodeCensus: Hashable, Sendable {
             let id = try row.text("id").lowercased()
             ids.insert(id)
             if try row.bool("draining") { continue }
-            let text = try row.optionalText("role")
-            let role = text.flatMap(NodeRole.init(rawValue:))
-            // An older version's may, and shares no firings.
-            if text == nil || role?.takesRequests ?? false { takingRequests += 1 }
+            let role = NodeRole(rawValue: try row.text("role"))
+            if role?.takesRequests ?? false { takingRequests += 1 }
             if role?.works ?? false { firing.insert(id) }
         }
         takingRequests = max(1, takingRequests)

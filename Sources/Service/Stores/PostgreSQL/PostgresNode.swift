@@ -153,7 +153,7 @@ final class PostgresNode: Sendable {
                 RETURNING heartbeat_at
                 """,
                 [
-                    .uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(PostgresSchema.version)"), .int(slot),
+                    .uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(Schema.version)"), .int(slot),
                     .text(url), .text(role?.rawValue ?? NodeCensus.command), .bool(isDraining),
                 ]),
             PostgresStatement("SELECT id, role, draining FROM nodes WHERE \(isAlive)"),

@@ -2,31 +2,6 @@ internal import SatchelCore
 internal import Postgres
 
 extension PostgresSchema {
-    /// From one version to the next. It only adds: what an older program doesn't know must not stand in its way. What nobody
-    /// needs any more goes with a later version.
-    struct Migration: Sendable {
-        enum Step: Sendable {
-            /// In one transaction.
-            case together([String])
-            /// An index, made beside others' writes and so outside of a transaction. What is left of an attempt that was cut
-            /// off goes first: PostgreSQL would keep it, and never use it.
-            case index(String, on: String)
-            /// Again and again, until it changes no row.
-            case repeated(String)
-        }
-
-        var version: Int
-        /// The oldest program, by its own schema's version, that may open the records once this has begun.
-        var leastNode: Int
-        var steps: [Step]
-    }
-
-    static let migrations = [
-        Migration(version: 1, leastNode: 1, steps: [.together(first)]), calls, categories, notifications,
-        responses, search, uploads, console, uploadParts, tenants, callAnswers, encryption, upcoming,
-        cluster, sharing,
-    ]
-
     /// For a lock that others' statements would have to wait behind; then it is tried again.
     private static let lockTimeout: Duration = .seconds(2)
     private static let mostAttempts = 100
@@ -38,20 +13,19 @@ extension PostgresSchema {
     /// Makes or updates the schema, beside programs that use it. One at a time does; another waits for it and finds it done.
     /// One that was cut off is gone on with.
     ///
-    /// - Throws: `newerSchema`, `unusableDatabase`.
+    /// - Throws: `developmentStore`, `newerSchema`, `olderNodes`, `unusableDatabase`.
     static func migrate(
-        _ parameters: PostgresParameters, with migrations: [Migration] = migrations
+        _ parameters: PostgresParameters, with steps: [SchemaStep] = Schema.steps
     ) async throws(StoreError) {
         // Sessions of their own, as their settings are: one has the row locked while the other works.
         let lock = PostgresPool(parameters, writers: 1, readers: 1)
         let work = PostgresPool(parameters, writers: 1, readers: 1)
         do {
-            try await begin(work)
-            while try await !alone(lock, { for migration in migrations { try await carryOut(migration, work) } }) {
+            if try await version(in: work).version == 0 { try await begin(work) }
+            while try await !alone(lock, { for step in steps { try await carryOut(step, work) } }) {
                 try await Task.sleep(for: pause)
             }
-            let last = migrations.last?.version ?? 0
-            try await check(work, version: last)
+            try await check(work, version: steps.last?.version ?? 0)
             await lock.close()
             await work.close()
         } catch {
@@ -62,10 +36,10 @@ extension PostgresSchema {
         }
     }
 
-    /// Does something while nobody else does that.
+    /// Does something that one program does at a time.
     ///
-    /// - Returns: False where somebody else does it just now. Nobody waits for that in a transaction: an index that is made
-    ///   beside others' writes waits for all statements that were begun before.
+    /// - Returns: False if another program does it now. The caller must not wait in a transaction, because an index that is
+    ///   made beside others' writes waits for all statements that began before.
     private static func alone(_ pool: PostgresPool, _ body: () async throws -> Void) async throws -> Bool {
         try await pool.transaction(within: limit) { transaction in
             do {
@@ -93,32 +67,44 @@ extension PostgresSchema {
         }
     }
 
-    private static func carryOut(_ migration: Migration, _ pool: PostgresPool) async throws(PostgresError) {
-        let row = try await pool.rows("SELECT version, step FROM schema", on: .write).first
-        guard try row?.int("version") == migration.version - 1 else { return }
-        _ = try await pool.batch([
+    private static func carryOut(_ step: SchemaStep, _ pool: PostgresPool) async throws {
+        let row = try await pool.rows("SELECT version, step FROM schema_version", on: .write).first
+        guard try row?.int("version") == step.version - 1 else { return }
+        // Before there are tables there are no nodes.
+        let older =
+            step.version == 1
+            ? "false"
+            : """
+            EXISTS (SELECT 1 FROM nodes
+                WHERE version::int < $1 AND \(PostgresNode.isAlive(within: PostgresNode.Timing().deadAfter)))
+            """
+        let allowed = try await pool.batch([
             PostgresStatement(
-                "UPDATE schema SET least_node = greatest(least_node, $1)", [.int(migration.leastNode)])
+                "UPDATE schema_version SET least_node = greatest(least_node, $1) WHERE NOT \(older)",
+                [.int(step.leastNode)])
         ])
-        for (index, step) in migration.steps.enumerated().dropFirst(try row?.int("step") ?? 0) {
-            try await untilLocked { () throws(PostgresError) in try await carryOut(step, number: index, pool) }
+        guard allowed[0].changes == 1 else { throw StoreError.olderNodes(path: pool.parameters.description) }
+        for (index, part) in step.postgres.enumerated().dropFirst(try row?.int("step") ?? 0) {
+            try await untilLocked { () throws(PostgresError) in try await carryOut(part, number: index, pool) }
         }
         _ = try await pool.batch([
             PostgresStatement(
-                "UPDATE schema SET version = $1, step = 0, at = \(PostgresClock.sql)", [.int(migration.version)])
+                "UPDATE schema_version SET version = $1, step = 0, at = \(PostgresClock.sql)", [.int(step.version)])
         ])
     }
 
     private static func carryOut(
-        _ step: Migration.Step, number: Int, _ pool: PostgresPool
+        _ part: SchemaStep.PostgresPart, number: Int, _ pool: PostgresPool
     ) async throws(PostgresError) {
-        let done = PostgresStatement("UPDATE schema SET step = $1", [.int(number + 1)])
+        let done = PostgresStatement("UPDATE schema_version SET step = $1", [.int(number + 1)])
         let timeout = "lock_timeout TO \(lockTimeout.wholeMilliseconds)"
         let own = [PostgresStatement("SET LOCAL statement_timeout TO 0"), PostgresStatement("SET LOCAL \(timeout)")]
-        switch step {
+        switch part {
         case .together(let statements):
             // An earlier attempt may have been committed, whose answer was lost.
-            if try await pool.rows("SELECT step FROM schema", on: .write).first?.int("step") == number + 1 { return }
+            if try await pool.rows("SELECT step FROM schema_version", on: .write).first?.int("step") == number + 1 {
+                return
+            }
             _ = try await pool.batch(own + statements.map { PostgresStatement($0) } + [done], within: limit)
         case .index(let name, let columns):
             for setting in ["statement_timeout TO 0", timeout] { _ = try await pool.rows("SET \(setting)", on: .write) }

@@ -32,7 +32,7 @@ public struct DatabaseExamination: Hashable, Sendable {
     /// One that had its heartbeats.
     public struct LivingNode: Hashable, Sendable {
         public var name: String
-        /// What it does; nil for a command, and for a node of an older version.
+        /// What it does; nil for a command.
         public var role: NodeRole?
         /// Whether it is about to end.
         public var isDraining: Bool
@@ -78,7 +78,7 @@ extension StoreDatabase {
                     current_setting('max_connections')::int AS most,
                     (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
                     (SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming') AS standbys,
-                    to_regclass('schema') IS NOT NULL AS has_schema
+                    to_regclass('schema_version') IS NOT NULL AS has_schema
                 """, on: .write
             ).first
         else { throw .unexpectedColumn("version") }
@@ -105,12 +105,12 @@ extension StoreDatabase {
             let name = try table.text("name")
             // Its row is for whoever migrates.
             let isAllowed = try table.bool("allowed")
-            if name != "schema", !isAllowed { examination.forbidden.append(name) }
+            if name != "schema_version", !isAllowed { examination.forbidden.append(name) }
             if try table.bool("own") { examination.ownsSchema = true }
         }
-        examination.schema = try await pool.rows("SELECT version FROM schema", on: .write).first?.int("version")
+        examination.schema = try await pool.rows("SELECT version FROM schema_version", on: .write).first?.int("version")
         // An older schema's nodes say nothing of it.
-        guard examination.schema == PostgresSchema.version else { return examination }
+        guard examination.schema == Schema.version else { return examination }
         let nodes = try await pool.rows(
             "SELECT name, role, draining, url FROM nodes WHERE \(PostgresNode.isAlive(within: deadAfter)) ORDER BY name",
             on: .write)

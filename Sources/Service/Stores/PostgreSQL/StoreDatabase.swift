@@ -64,7 +64,7 @@ extension Store {
             } catch {
                 throw StoreError(error, at: scratch)
             }
-            return try Store(scratch: scratch, keys: keys, bytes: bytes, schemaVersion: "\(PostgresSchema.version)") {
+            return try Store(scratch: scratch, keys: keys, bytes: bytes) {
                 PostgresRecordStore(
                     pool, keys: $0, garbage: $1, garbageDelay: database.garbageDelay, notifies: database.notifies,
                     timing: PostgresNode.Timing(deadAfter: database.deadAfter, steadiness: database.deadAfter),
@@ -76,11 +76,22 @@ extension Store {
         }
     }
 
-    /// Makes the schema, or brings it to this version's. Nodes of the version before go on beside.
-    ///
-    /// - Returns: The schema's version.
-    public static func migrate(_ database: StoreDatabase) async throws(StoreError) -> String {
+    /// Makes the schema, or upgrades it to this version's. Nodes of the version before go on beside it, unless a step says
+    /// that they can't.
+    public static func migrate(_ database: StoreDatabase) async throws(StoreError) {
         try await PostgresSchema.migrate(database.parameters)
-        return "\(PostgresSchema.version)"
+    }
+
+    /// What ``migrate(_:)`` would do; changes nothing.
+    public static func upgradePlan(of database: StoreDatabase) async throws(StoreError) -> SchemaPlan {
+        let pool = database.makePool()
+        do throws(StoreError) {
+            let version = try await PostgresSchema.version(in: pool).version
+            await pool.close()
+            return SchemaPlan(from: version)
+        } catch {
+            await pool.close()
+            throw error
+        }
     }
 }

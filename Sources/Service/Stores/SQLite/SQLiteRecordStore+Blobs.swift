@@ -28,13 +28,11 @@ extension SQLiteRecordStore {
 
     public func equalBlobs(to name: BlobName) async throws(AttachmentError) -> [BlobName] {
         try await read { database, _ in
-            // A row from before belongs to whoever refers to it.
             try database.texts(
                 """
-                SELECT other.name FROM blobs JOIN blobs AS other ON other.sha256 = blobs.sha256 AND other.name <> blobs.name
-                WHERE blobs.name = ? AND EXISTS (
-                    SELECT 1 FROM renditions AS one JOIN renditions AS two ON two.tenant = one.tenant
-                    WHERE one.blob = blobs.name AND two.blob = other.name)
+                SELECT other.name FROM blobs JOIN blobs AS other
+                    ON other.tenant = blobs.tenant AND other.sha256 = blobs.sha256 AND other.name <> blobs.name
+                WHERE blobs.name = ?
                 """, [name.rawValue]
             ).map(BlobName.init(rawValue:))
         }

@@ -10,20 +10,7 @@ extension SQLiteRecordStore: SnapshotRecords {
         let now = try await now()
         return try await BlockingWork.run { () throws(AttachmentError) in
             do {
-                let file = FilePath(path)
-                _ = try Files.open(
-                    file, .readWrite, [.create, .exclusiveCreate, .noFollow], permissions: .ownerReadWrite,
-                    to: "make '\(path)'")
-                let copy = try DatabaseQueue(path: path)
-                try connections.backup(to: copy)
-                let references = try copy.writeWithoutTransaction { database in
-                    // Of one file, which nobody has to open for it to be whole.
-                    try database.execute(sql: "PRAGMA journal_mode = DELETE")
-                    return try database.references(at: now)
-                }
-                try copy.close()
-                try Files.sync(try Files.open(file, .readOnly, to: "sync '\(path)'"), "a copy of the records")
-                return references
+                return try connections.copy(to: FilePath(path)) { try $0.references(at: now) }
             } catch let error as SystemError {
                 throw AttachmentError(error)
             } catch {
@@ -46,17 +33,19 @@ extension SQLiteRecordStore: SnapshotRecords {
     /// Whether there is no job, no attachment, no good key, no category and no notification in the records.
     static func isEmpty(at path: String) throws(StoreError) -> Bool {
         try open(path, toRead: false) { database in
-            guard try database.tableExists("jobs") else { return true }
-            // Records of an earlier version lack these.
-            for table in ["categories", "notifications"] where try database.tableExists(table) {
-                if try database.row("SELECT 1 FROM \(table) LIMIT 1") != nil { return false }
-            }
+            guard try SQLiteSchema.version(of: database, at: path) > 0 else { return true }
             return try database.row(
                 """
                 SELECT 1 WHERE EXISTS (SELECT 1 FROM jobs) OR EXISTS (SELECT 1 FROM attachments)
                     OR EXISTS (SELECT 1 FROM api_keys WHERE revoked_at IS NULL)
+                    OR EXISTS (SELECT 1 FROM categories) OR EXISTS (SELECT 1 FROM notifications)
                 """) == nil
         }
+    }
+
+    /// What an upgrade of the records in a file would do.
+    static func upgradePlan(at path: String) throws(StoreError) -> SchemaPlan {
+        try open(path, toRead: true) { database in SchemaPlan(from: try SQLiteSchema.version(of: database, at: path)) }
     }
 
     static func open<Value>(
@@ -68,7 +57,7 @@ extension SQLiteRecordStore: SnapshotRecords {
             configuration.publicStatementArguments = false
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             let value = try queue.writeWithoutTransaction { database in
-                guard try !Schema.migrator.hasBeenSuperseded(database) else { throw StoreError.newerSchema(path: path) }
+                _ = try SQLiteSchema.version(of: database, at: path)
                 return try body(database)
             }
             try queue.close()
@@ -78,6 +67,25 @@ extension SQLiteRecordStore: SnapshotRecords {
         } catch {
             throw StoreError(error, at: path)
         }
+    }
+}
+
+extension DatabaseReader {
+    /// Writes a durable copy of the database to a new file, and reads from it.
+    func copy<Value>(to file: FilePath, reading body: (Database) throws -> Value) throws -> Value {
+        _ = try Files.open(
+            file, .readWrite, [.create, .exclusiveCreate, .noFollow], permissions: .ownerReadWrite,
+            to: "make '\(file)'")
+        let copy = try DatabaseQueue(path: file.string)
+        try backup(to: copy)
+        let value = try copy.writeWithoutTransaction { database in
+            // Of one file, which nobody has to open for it to be whole.
+            try database.execute(sql: "PRAGMA journal_mode = DELETE")
+            return try body(database)
+        }
+        try copy.close()
+        try Files.sync(try Files.open(file, .readOnly, to: "sync '\(file)'"), "a copy of the records")
+        return value
     }
 }
 

@@ -40,9 +40,6 @@ public struct SQLiteRecordStore: RecordStore {
         self.clock = clock
     }
 
-    /// The name of the latest migration; opening a store applies all.
-    var schemaVersion: String { Schema.migrator.migrations.last ?? "0" }
-
     /// Without a count of revocations the records are asked, as one of several machines does.
     public var pace: QueuePace {
         revocationCounter == nil ? QueuePace(work: .milliseconds(100), ends: .milliseconds(50)) : QueuePace()
@@ -135,14 +132,20 @@ extension SQLiteRecordStore {
     /// Makes a database in memory, which lasts as long as the connection.
     static func connectInMemory() throws -> DatabaseQueue {
         let queue = try DatabaseQueue(configuration: configuration)
-        try queue.write(Schema.makeWhole)
+        try queue.writeWithoutTransaction { try SQLiteSchema.upgrade($0, from: 0) }
         return queue
     }
 
-    /// Opens the database at `path`. Makes or upgrades it where that is needed.
-    static func connect(to path: String) throws(StoreError) -> DatabasePool {
+    /// Opens the database at `path`, and makes its tables if it is empty. An older schema is upgraded after the records were
+    /// copied to a file beside it.
+    ///
+    /// - Parameter lock: The store's lock, to upgrade while no other process has the store open.
+    /// - Throws: `notAStore`, `developmentStore`, `newerSchema`, `inUse`, and what the file system says.
+    static func connect(
+        to path: String, lock: StoreLock, steps: [SchemaStep] = Schema.steps
+    ) throws(StoreError) -> DatabasePool {
         do {
-            return try connectToFile(path)
+            return try connectToFile(path, lock, steps)
         } catch let error as StoreError {
             throw error
         } catch {
@@ -150,9 +153,11 @@ extension SQLiteRecordStore {
         }
     }
 
-    private static func connectToFile(_ path: String) throws -> DatabasePool {
+    private static func connectToFile(
+        _ path: String, _ lock: StoreLock, _ steps: [SchemaStep]
+    ) throws -> DatabasePool {
         let pool = try DatabasePool(path: path, configuration: configuration)
-        try pool.writeWithoutTransaction { database in
+        let version = try pool.writeWithoutTransaction { database in
             // The pool has just set NORMAL, which may lose an acknowledged commit when the power fails.
             try database.execute(sql: "PRAGMA synchronous = FULL")
             // What many write together changes more than the 500 pages of SQLite's own choice, and those over it are written and read
@@ -160,31 +165,24 @@ extension SQLiteRecordStore {
             // understands that none may be written early). Pages that change again and again are
             // copied out of the log less often where it may grow to 16 MB, not 4. Of 10,000 firings at once each wrote a third less.
             try database.execute(sql: "PRAGMA cache_spill = 2000; PRAGMA wal_autocheckpoint = 4000")
-            let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_master") ?? 0
-            let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-            let isOurs = try tables == 0 || application == Schema.applicationID || !isForeign(database)
-            guard isOurs else {
-                throw StoreError.notAStore(path: path)
-            }
-            guard try !Schema.migrator.hasBeenSuperseded(database) else {
-                throw StoreError.newerSchema(path: path)
-            }
-            if tables == 0 {
-                try database.inTransaction(.immediate) {
-                    try Schema.makeWhole(database); return .commit
-                }
-            }
+            return try SQLiteSchema.version(of: database, at: path, steps)
         }
-        try Schema.migrator.migrate(pool)
+        guard version < steps.last?.version ?? 0 else { return pool }
+        func upgrade() throws {
+            try pool.writeWithoutTransaction { try SQLiteSchema.upgrade($0, from: version, steps) }
+        }
+        guard version > 0 else {
+            try upgrade()
+            return pool
+        }
+        try lock.alone {
+            let copy = FilePath(SQLiteSchema.copy(of: path, version: version))
+            // Of an upgrade that was cut off.
+            try Files.remove(copy)
+            try pool.copy(to: copy) { _ in }
+            try upgrade()
+        }
         return pool
-    }
-
-    /// Whether there are tables of somebody else in the database. A first migration that was cut off leaves none.
-    private static func isForeign(_ database: Database) throws -> Bool {
-        let foreign = try Int.fetchOne(
-            database,
-            sql: "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'grdb_%' AND name NOT LIKE 'sqlite_%'")
-        return (foreign ?? 0) > 0
     }
 }
 

@@ -8,8 +8,7 @@ struct SealedSecrets: Sendable {
     /// By attachments, in the order of the submission.
     private struct Contents: Codable {
         var headers: [Int: [String: String]] = [:]
-        /// Nil where no source is encrypted.
-        var keys: [Int: MediaEncryption.Key]?
+        var keys: [Int: MediaEncryption.Key] = [:]
     }
 
     /// Names the key, which is outside the store.
@@ -25,13 +24,12 @@ struct SealedSecrets: Sendable {
     ///
     /// - Parameter kid: The key that encrypts them; nil for the current one.
     init?(of submission: JobSubmission, keys ring: KeyRing, kid named: String? = nil) throws {
-        var headers: [Int: [String: String]] = [:]
-        var keys: [Int: MediaEncryption.Key] = [:]
+        var contents = Contents()
         for (index, attachment) in submission.attachments.enumerated() {
-            if case .url(_, let own) = attachment.location, !own.isEmpty { headers[index] = own }
-            keys[index] = attachment.encryption?.key
+            if case .url(_, let own) = attachment.location, !own.isEmpty { contents.headers[index] = own }
+            contents.keys[index] = attachment.encryption?.key
         }
-        guard !headers.isEmpty || !keys.isEmpty else { return nil }
+        guard !contents.headers.isEmpty || !contents.keys.isEmpty else { return nil }
         do {
             if let named { kid = named } else { kid = try ring.current() }
         } catch {
@@ -40,10 +38,7 @@ struct SealedSecrets: Sendable {
         guard let key = ring.headerKey(kid) else {
             throw AttachmentError.storeFailed(reason: "the key for a submission's secrets was removed")
         }
-        // Headers alone are written as they were before there were keys.
-        let text =
-            try keys.isEmpty
-            ? JSONEncoder().encode(headers) : JSONEncoder().encode(Contents(headers: headers, keys: keys))
+        let text = try JSONEncoder().encode(contents)
         box =
             try AES.GCM.seal(text, using: key, authenticating: Self.context(submission.tenant)).combined ?? Data()
     }
@@ -53,14 +48,12 @@ struct SealedSecrets: Sendable {
         guard let key = ring.headerKey(kid) else { return }
         let text = try AES.GCM.open(
             AES.GCM.SealedBox(combined: box), using: key, authenticating: Self.context(submission.tenant))
-        let contents =
-            try (try? JSONDecoder().decode(Contents.self, from: text))
-            ?? Contents(headers: JSONDecoder().decode([Int: [String: String]].self, from: text))
+        let contents = try JSONDecoder().decode(Contents.self, from: text)
         for index in submission.attachments.indices {
             if let own = contents.headers[index], case .url(let url, _) = submission.attachments[index].location {
                 submission.attachments[index].location = .url(url, headers: own)
             }
-            if let key = contents.keys?[index] { submission.attachments[index].encryption?.key = key }
+            if let key = contents.keys[index] { submission.attachments[index].encryption?.key = key }
         }
     }
 

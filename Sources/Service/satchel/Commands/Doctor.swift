@@ -196,8 +196,8 @@ struct Doctor: AsyncParsableCommand {
         }
         do {
             try Store.check(at: path, quickly: true)
-            let opened = try await openStore(store)
-            return Finding(grade: .good, subject: "store", detail: "\(path), schema \(opened.schemaVersion)")
+            _ = try await openStore(store)
+            return Finding(grade: .good, subject: "store", detail: "\(path), schema \(Store.schemaVersion)")
         } catch {
             return Finding(grade: .bad, subject: "store", detail: (error as? CommandFailure)?.sentence ?? "\(error)")
         }

@@ -152,23 +152,39 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "migrate", abstract: "Update the records to this version's schema.",
+            commandName: "migrate", abstract: "Upgrade the records to this version's schema.",
             discussion: """
-                A store in a directory is updated by any command. Only this command updates a store in PostgreSQL, and \
-                creates the schema of a new one. Run it as a role that owns the tables, before nodes of a new version start.
+                Any command upgrades a store in a directory, if no other process uses the store. The records are first \
+                copied to the file 'records.sqlite.version-N' in the directory, where N is their schema.
+
+                Only this command upgrades a store in PostgreSQL, and creates the schema of a new one. Run it as a role that \
+                owns the tables, before nodes of a new version start.
 
                 Examples:
 
+                  satchel store migrate --dry-run
                   satchel store migrate --store postgres://owner@db.internal/satchel
                 """)
+
+        @Flag(help: "Print what an upgrade would do, and change nothing.") var dryRun = false
 
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
             var configuration = StoreOptions.configured
             if let store = store.store { configuration.store = store }
-            let version = try await configuration.migrateStore()
-            print("The store at \(store.location) has schema \(version).")
+            let plan = try await configuration.upgradePlan()
+            if !dryRun { try await configuration.migrateStore() }
+            for line in describe(plan) { print(line) }
+        }
+
+        private func describe(_ plan: SchemaPlan?) -> [String] {
+            let steps = plan?.steps ?? []
+            let version = dryRun ? plan?.version ?? Store.schemaVersion : Store.schemaVersion
+            let state = "The store at \(store.location) has \(version == 0 ? "no schema" : "schema \(version)")."
+            guard dryRun else { return [state] }
+            let planned = steps.map { "Step \($0.version) would be taken. \($0.summary)" }
+            return [state] + (planned.isEmpty ? ["It is up to date."] : planned)
         }
     }
 

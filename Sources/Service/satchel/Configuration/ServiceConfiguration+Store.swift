@@ -47,17 +47,29 @@ extension ServiceConfiguration {
         }
     }
 
-    /// Updates the records to this version's schema, and creates the schema of a new store.
-    ///
-    /// - Returns: The schema's version.
-    func migrateStore() async throws -> String {
+    /// Upgrades the records to this version's schema, and creates the schema of a new store.
+    func migrateStore() async throws {
         do {
             guard case .database(let url) = StoreLocation(store) else {
-                return try await openStore(create: false).schemaVersion
+                _ = try await openStore(create: false)
+                return
             }
-            return try await Store.migrate(try database(url))
+            try await Store.migrate(try database(url))
         } catch let error as StoreError {
             throw CommandFailure(error)
+        }
+    }
+
+    /// What ``migrateStore()`` would do.
+    func upgradePlan() async throws -> SchemaPlan? {
+        do throws(StoreError) {
+            switch StoreLocation(store) {
+            case .memory: return nil
+            case .directory(let path): return try Store.upgradePlan(at: path)
+            case .database(let url): return try await Store.upgradePlan(of: try database(url))
+            }
+        } catch {
+            throw CommandFailure(error.description, status: 2)
         }
     }
 

@@ -36,10 +36,3 @@ public enum PayloadFormat: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 }
-
-extension KeyedDecodingContainer {
-    /// A missing key reads as ``PayloadFormat/apns``, so that records of an older schema still decode.
-    public func decode(_: PayloadFormat.Type, forKey key: Key) throws -> PayloadFormat {
-        try decodeIfPresent(PayloadFormat.self, forKey: key) ?? .apns
-    }
-}

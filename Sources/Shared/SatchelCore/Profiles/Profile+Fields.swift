@@ -1,5 +1,5 @@
-// The tables of all fields. A new field gets its line here, `isLater`, its place in the API's document and the client's
-// type, which tests ask for, and its meaning where renditions are made.
+// The tables of all fields. A new field gets its line here, its place in the API's document and the client's type, which
+// tests ask for, and its meaning where renditions are made.
 
 extension Profile: ProfilePart {
     public static let defaults = Profile(name: "")
@@ -22,8 +22,8 @@ extension Profile: ProfilePart {
         ),
         ProfileField(
             "damaged", \.damaged, .choice,
-            "If more than 2 % of a source cannot be decoded, `refuse` fails with `corrupt`. `salvage` delivers the rest as `reduced`.",
-            isLater: true),
+            "If more than 2 % of a source cannot be decoded, `refuse` fails with `corrupt`. `salvage` delivers the rest as `reduced`."
+        ),
         ProfileField(
             "thumbnail", \.thumbnail,
             "Policy for the small still that is made first for every visible kind; null makes none."),
@@ -122,8 +122,8 @@ extension VideoPolicy: Aimed {
             "x264's constant rate factor, if the size limits allow it; lower is better."),
         ProfileField(
             "check", \.check, .choice,
-            "Check of a copied video for damage. `structure` reads its index, headers and times, and decodes doubtful groups of frames. `decode` decodes every frame.",
-            isLater: true),
+            "Check of a copied video for damage. `structure` reads its index, headers and times, and decodes doubtful groups of frames. `decode` decodes every frame."
+        ),
         ProfileField("poster", \.poster, "Policy for the JPEG that represents the video; null makes none."),
     ]
 

@@ -1,8 +1,7 @@
 /// A part of a profile that is a table of fields: the profile itself, or one of its policies.
 ///
-/// From ``fields`` come reading and writing, validation, the order in which fields are shown, the defaults of profiles
-/// that were stored before there were these fields, the API's body, and the explanations of
-/// `satchel profile show --explain`; tests hold the API's document and the client's types to it.
+/// From ``fields`` come reading and writing, validation, the order in which fields are shown, the API's body, and the
+/// explanations of `satchel profile show --explain`; tests hold the API's document and the client's types to it.
 public protocol ProfilePart: Hashable, Sendable, Codable {
     /// Every field at its default.
     static var defaults: Self { get }
@@ -28,14 +27,11 @@ public struct ProfileField<Part: ProfilePart>: Sendable {
     var name: String { description.name }
 
     /// A field with one value.
-    ///
-    /// - Parameter isLater: Whether 0.1.0 had no such field. It's written only where it isn't at its default, so that
-    ///   what was done under a profile of 0.1.0 is still known by its digest.
     init<Value: Hashable & Codable>(
-        _ name: String, _ path: any Path<Value>, _ kind: FieldKind<Value>, _ summary: String, isLater: Bool = false,
+        _ name: String, _ path: any Path<Value>, _ kind: FieldKind<Value>, _ summary: String,
         rule: @escaping Rule = { _ in nil }
     ) {
-        self.init(name, path, kind, summary, isLater, rule) { value, key, container in
+        self.init(name, path, kind, summary, rule) { value, key, container in
             try container.encode(value, forKey: key)
         } decode: { key, container in
             try container.decode(Value.self, forKey: key)
@@ -44,30 +40,24 @@ public struct ProfileField<Part: ProfilePart>: Sendable {
 
     /// A field with one value or none.
     init<Value: Hashable & Codable>(
-        _ name: String, _ path: any Path<Value?>, _ kind: FieldKind<Value>, _ summary: String, isLater: Bool = false,
+        _ name: String, _ path: any Path<Value?>, _ kind: FieldKind<Value>, _ summary: String,
         rule: @escaping Rule = { _ in nil }
     ) {
-        self.init(name, path, kind.orNull, summary, isLater, rule) { value, key, container in
-            // Left out where it is nothing, as 0.1.0 did.
-            if isLater {
-                try container.encode(value, forKey: key)
-            } else {
-                try container.encodeIfPresent(value, forKey: key)
-            }
+        self.init(name, path, kind.orNull, summary, rule) { value, key, container in
+            try container.encodeIfPresent(value, forKey: key)
         } decode: { key, container in
             try container.decodeIfPresent(Value.self, forKey: key)
         }
     }
 
     private init<Value: Hashable>(
-        _ name: String, _ path: any Path<Value>, _ kind: FieldKind<Value>, _ summary: String, _ isLater: Bool,
-        _ rule: @escaping Rule,
+        _ name: String, _ path: any Path<Value>, _ kind: FieldKind<Value>, _ summary: String, _ rule: @escaping Rule,
         encode: @escaping @Sendable (Value, NameKey, inout KeyedEncodingContainer<NameKey>) throws -> Void,
         decode: @escaping @Sendable (NameKey, KeyedDecodingContainer<NameKey>) throws -> Value
     ) {
         let standard = Part.defaults[keyPath: path]
         description = FieldDescription(
-            name: name, type: kind.type, isOptional: kind.isOptional, isLater: isLater, standard: kind.show(standard),
+            name: name, type: kind.type, isOptional: kind.isOptional, standard: kind.show(standard),
             summary: summary)
         let expected = description.expected
         value = { kind.show($0[keyPath: path]) }
@@ -88,13 +78,8 @@ public struct ProfileField<Part: ProfilePart>: Sendable {
             return rule(part).map { [ProfileProblem(key: name, value: value.text, remedy: $0)] } ?? []
         }
         let key = NameKey(name.camelCased)
-        self.encode = { part, container in
-            let value = part[keyPath: path]
-            if !isLater || value != standard { try encode(value, key, &container) }
-        }
-        self.decode = { container, part in
-            if !isLater || container.contains(key) { part[keyPath: path] = try decode(key, container) }
-        }
+        self.encode = { part, container in try encode(part[keyPath: path], key, &container) }
+        self.decode = { container, part in part[keyPath: path] = try decode(key, container) }
     }
 
     /// A policy, which may be absent; it begins with what is there, else with its defaults.
@@ -102,7 +87,7 @@ public struct ProfileField<Part: ProfilePart>: Sendable {
         let key = NameKey(name.camelCased)
         description = FieldDescription(
             name: name, type: .part(Policy.self), isOptional: true,
-            isLater: false, standard: Part.defaults[keyPath: path]?.values ?? .nothing, summary: summary)
+            standard: Part.defaults[keyPath: path]?.values ?? .nothing, summary: summary)
         let expected = description.expected
         value = { $0[keyPath: path]?.values ?? .nothing }
         set = { value, part in
@@ -174,7 +159,6 @@ public struct FieldDescription: Hashable, Sendable {
     public var type: FieldType
     /// Whether it may be null.
     public var isOptional: Bool
-    public var isLater: Bool
     /// Its default.
     public var standard: PlainValue
     /// What it does.

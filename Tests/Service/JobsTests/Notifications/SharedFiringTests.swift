@@ -51,7 +51,7 @@ import Testing
         )
             throws
         {
-            store = try Store(bytesIn: memory, schemaVersion: "\(PostgresSchema.version)") { keys, garbage in
+            store = try Store(bytesIn: memory) { keys, garbage in
                 PostgresRecordStore(PostgresPool(parameters), keys: keys, garbage: garbage, timing: timing)
             }
             service = NotificationService(

@@ -66,8 +66,7 @@ import Testing
                     atPath: directory.path + "/scratch/" + name, withIntermediateDirectories: true)
             }
             return try Store(
-                scratch: directory.path + "/scratch", keys: keys, bytes: bytes,
-                schemaVersion: "\(PostgresSchema.version)"
+                scratch: directory.path + "/scratch", keys: keys, bytes: bytes
             ) { [clock] keys, garbage in
                 PostgresRecordStore(
                     PostgresPool(parameters), keys: keys, garbage: garbage, garbageDelay: .zero,
@@ -107,23 +106,10 @@ import Testing
             try await store.deliver([.main: "equal", .thumbnail: "small"], tenant: ada),
             try await store.deliver([.main: "equal"], tenant: bob)
         )
-        for tenant in [eve, bob] { try await store.deliver([.main: "shared"], tenant: tenant) }
-        // As of before there were tenants: one file for two of them.
-        try await store.sqlite.connections.write { database in
-            try database.execute(
-                sql: """
-                    DROP TRIGGER blobs_are_immutable; DROP TRIGGER renditions_are_immutable;
-                    CREATE TEMP TABLE old AS
-                    SELECT sha256, min(name) AS name FROM blobs WHERE tenant = 'eve' GROUP BY sha256;
-                    UPDATE renditions SET blob = (SELECT name FROM old) WHERE tenant = 'bob' AND blob IN (
-                        SELECT blobs.name FROM blobs JOIN old ON old.sha256 = blobs.sha256 WHERE blobs.tenant = 'bob');
-                    UPDATE blobs SET refs = 2 WHERE name = (SELECT name FROM old);
-                    DELETE FROM blobs WHERE tenant = 'bob' AND sha256 = (SELECT sha256 FROM old);
-                    UPDATE blobs SET tenant = NULL WHERE name = (SELECT name FROM old);
-                    DROP TABLE old;
-                    """)
-        }
-        // The same bytes again, in a file of the tenant's own.
+        // A tenant has the same bytes twice if verify marked the first file as damaged.
+        let marked = try await store.deliver([.main: "shared"], tenant: eve)
+        try await store.deliver([.main: "shared"], tenant: bob)
+        try await records.markDamaged([try #require(try await records.blob(of: .main, of: marked.id, tenant: eve))])
         try await store.deliver([.main: "shared"], tenant: eve)
         for number in 0..<7 { try await store.deliver([.main: "picture \(number)"], tenant: .local) }
 
@@ -568,16 +554,22 @@ import Testing
                 """
                 DELETE FROM usage;
                 INSERT INTO nodes VALUES (gen_random_uuid(), 'n', '1', 0, 0,
-                    floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint + 600000)
+                    floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint + 600000, NULL, 'command', false)
                 """, "Another process"
             ),
-            ("DROP TABLE schema", "store migrate"),
+            ("DROP TABLE schema_version", "store migrate"),
         ] {
             let (server, name) = (place.database.server, place.database.name)
             _ = try await onThread { try server.execute(sql, in: name) }
             let error = await #expect(throws: StoreError.self) { _ = try await place.copy().run() }
             #expect(error?.description.contains(expected) ?? false, "\(String(describing: error))")
         }
+    }
+
+    @Test func `a store in memory can't be copied`() throws {
+        let place = try Place()
+        let store = try Store(in: StoreMemory())
+        #expect(throws: StoreError.notCopied(path: store.directory)) { _ = try place.copy(of: store) }
     }
 
     @Test func `what is missing at the end is said, and the copy isn't served`() async throws {

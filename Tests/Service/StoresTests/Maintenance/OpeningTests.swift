@@ -80,7 +80,7 @@ import Testing
         let directory = try TemporaryDirectory(inMemory: true)
         let path = directory.path + "/store"
         do { _ = try Store.open(at: path, keys: directory.path + "/k") }
-        try sqlite(path + "/records.sqlite", "INSERT INTO grdb_migrations VALUES ('99')")
+        try sqlite(path + "/records.sqlite", "PRAGMA user_version = 99")
         let error = #expect(throws: StoreError.newerSchema(path: path + "/records.sqlite")) {
             try Store.open(at: path, keys: directory.path + "/k")
         }

@@ -145,13 +145,6 @@ import Testing
         let ending = try open(timing)
         await ending.records.join(as: .all)
         try await eventually("two nodes", within: .seconds(300)) { one.records.nodes == 2 }
-        // Of an older version's nobody knows what it does.
-        try database.server.execute(
-            """
-            INSERT INTO nodes (id, name, version, slot, started_at, heartbeat_at)
-            SELECT gen_random_uuid(), name, 14, 0, heartbeat_at, heartbeat_at + 60000 FROM nodes LIMIT 1
-            """, in: database.name)
-        try await eventually("three nodes", within: .seconds(300)) { one.records.nodes == 3 }
         withExtendedLifetime(ending) {}
     }
 

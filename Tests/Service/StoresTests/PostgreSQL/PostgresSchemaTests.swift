@@ -9,12 +9,10 @@ import Testing
 
 /// The schema in PostgreSQL, over versions.
 @Suite struct PostgresSchemaTests {
-    typealias Migration = PostgresSchema.Migration
-
     /// Made up: what a next version may bring, and what one after it that takes something away from older programs.
-    private static let next = Migration(
-        version: PostgresSchema.version + 1, leastNode: PostgresSchema.version,
-        steps: [
+    private static let next = SchemaStep(
+        version: Schema.version + 1, summary: "Adds notes to jobs.", leastNode: Schema.version, sqlite: "",
+        postgres: [
             // What an older program writes has a value too.
             .together([
                 "ALTER TABLE jobs ADD COLUMN note text", "ALTER TABLE jobs ALTER COLUMN note SET DEFAULT 'new'",
@@ -30,9 +28,9 @@ import Testing
                 "ALTER TABLE jobs VALIDATE CONSTRAINT jobs_have_notes",
             ]),
         ])
-    private static let contracting = Migration(
-        version: PostgresSchema.version + 2, leastNode: PostgresSchema.version + 1,
-        steps: [.together(["ALTER TABLE jobs ALTER COLUMN note DROP DEFAULT"])])
+    private static let contracting = SchemaStep(
+        version: Schema.version + 2, summary: "Takes away the default.", leastNode: Schema.version + 1, sqlite: "",
+        postgres: [.together(["ALTER TABLE jobs ALTER COLUMN note DROP DEFAULT"])])
 
     private func pool(_ server: PostgresServer, _ database: String) throws -> PostgresPool {
         PostgresPool(try PostgresParameters(server.url(database), application: "tests"))
@@ -55,8 +53,8 @@ import Testing
             + "WHERE table_schema = 'public' ORDER BY 1, 2"
         #expect(try server.execute(columns, in: name) == server.execute(columns, in: RecordDatabase().name))
         #expect(
-            try server.execute("SELECT version, step, least_node FROM schema", in: name) == [
-                ["\(PostgresSchema.version)", "0", "1"]
+            try server.execute("SELECT version, step, least_node FROM schema_version", in: name) == [
+                ["\(Schema.version)", "0", "1"]
             ])
     }
 
@@ -65,7 +63,7 @@ import Testing
         let database = try fixture.requireDatabase()
         let pool = try pool(database.server, database.name)
         for _ in 0..<5 { _ = try await fixture.records.submit(.sample()) }
-        let all = PostgresSchema.migrations + [Self.next]
+        let all = Schema.steps + [Self.next]
         let working = Task { [records = fixture.records] in
             var count = 0
             while !Task.isCancelled {
@@ -88,12 +86,6 @@ import Testing
         _ = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
         let jobs = try await fixture.records.statistics().queues.values.reduce(0) { $0 + $1.pending }
         #expect(jobs == 4 + count)
-
-        try await PostgresSchema.migrate(pool.parameters, with: all + [Self.contracting])
-        try await PostgresSchema.check(pool, version: Self.next.version)
-        await #expect(throws: StoreError.newerSchema(path: pool.parameters.description)) {
-            try await PostgresSchema.check(pool)
-        }
     }
 
     @Test func `what was cut off is gone on with where it was`() async throws {
@@ -101,20 +93,20 @@ import Testing
         let database = try fixture.requireDatabase()
         let pool = try pool(database.server, database.name)
         var broken = Self.next
-        broken.steps[2] = .repeated("UPDATE jobs SET nothing = 1")
+        broken.postgres[2] = .repeated("UPDATE jobs SET nothing = 1")
         _ = try await fixture.records.submit(.sample())
         let error = await #expect(throws: StoreError.self) {
-            try await PostgresSchema.migrate(pool.parameters, with: PostgresSchema.migrations + [broken])
+            try await PostgresSchema.migrate(pool.parameters, with: Schema.steps + [broken])
         }
         #expect(try #require(error?.description).contains("42703"))
         #expect(
-            try database.server.execute("SELECT version, step FROM schema", in: database.name) == [
-                ["\(PostgresSchema.version)", "2"]
+            try database.server.execute("SELECT version, step FROM schema_version", in: database.name) == [
+                ["\(Schema.version)", "2"]
             ])
         await #expect(throws: StoreError.olderSchema(path: pool.parameters.description)) {
             try await PostgresSchema.check(pool, version: Self.next.version)
         }
-        try await PostgresSchema.migrate(pool.parameters, with: PostgresSchema.migrations + [Self.next])
+        try await PostgresSchema.migrate(pool.parameters, with: Schema.steps + [Self.next])
         try await PostgresSchema.check(pool, version: Self.next.version)
     }
 
@@ -131,7 +123,7 @@ import Testing
             }
         }
         let migrating = Task {
-            try await PostgresSchema.migrate(pool.parameters, with: PostgresSchema.migrations + [Self.next])
+            try await PostgresSchema.migrate(pool.parameters, with: Schema.steps + [Self.next])
         }
         try await eventually("the migration waits", within: .seconds(300)) {
             try database.server.execute(
@@ -146,88 +138,59 @@ import Testing
         try await PostgresSchema.check(pool, version: Self.next.version)
     }
 
-    /// How programs of the first version speak to the callbacks of jobs: they work on beside the next.
-    private enum First {
-        static let enqueue = """
-            INSERT INTO callbacks (id, tenant, job, generation, url, traceparent, created_at, due_at)
-            VALUES ($1, 'acme', $2, 1, 'https://Hook.example/a?b', NULL, 5, 5)
-            """
-        static let take = """
-            WITH wanted AS MATERIALIZED (
-                SELECT callbacks.id, line.place FROM unnest($1::text[]) WITH ORDINALITY AS line (id, place)
-                    JOIN callbacks ON callbacks.id = line.id
-                WHERE callbacks.state = 'pending' AND callbacks.due_at <= $2 FOR UPDATE OF callbacks SKIP LOCKED)
-            UPDATE callbacks SET attempt = callbacks.attempt + 1, due_at = $3, underway = true
-            FROM wanted JOIN callbacks AS before ON before.id = wanted.id JOIN jobs ON jobs.key = before.job
-            WHERE callbacks.id = wanted.id
-            RETURNING callbacks.id, jobs.id AS job_id, callbacks.receiver, callbacks.attempt
-            """
-        static let record = """
-            UPDATE callbacks SET state = $2, underway = false, finished_at = $3 WHERE id = $1 AND state = 'pending'
-            """
-        static let look = """
-            SELECT jobs.id, callbacks.state, callbacks.underway FROM jobs
-                LEFT JOIN callbacks ON callbacks.job = jobs.key AND callbacks.generation = jobs.generation
-            ORDER BY jobs.key
-            """
-        static let due = "SELECT id FROM callbacks WHERE state = 'pending' ORDER BY id"
-        static let forget = """
-            DELETE FROM callbacks WHERE id IN (
-                SELECT id FROM callbacks WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """
+    @Test func `a step that older nodes can't work beside waits until none of them lives`() async throws {
+        let database = try RecordDatabase()
+        let pool = try pool(database.server, database.name)
+        let all = Schema.steps + [Self.next, Self.contracting]
+        var node: Store? = try database.open(
+            bytesIn: StoreMemory(), TestClock(), timing: PostgresNode.Timing(heartbeat: .milliseconds(100)))
+        await node?.records.join(as: .all)
+        try await eventually("it lives", within: .seconds(300)) {
+            try !database.server.execute("SELECT 1 FROM nodes", in: database.name).isEmpty
+        }
+        await #expect(throws: StoreError.olderNodes(path: pool.parameters.description)) {
+            try await PostgresSchema.migrate(pool.parameters, with: all)
+        }
+        // The step before was taken, and the node works on.
+        try await PostgresSchema.check(pool)
+        try await PostgresSchema.check(pool, version: Self.next.version)
+        node = nil
+        try await eventually("its last heartbeat is gone", within: .seconds(300)) {
+            try database.killNodes()
+            do {
+                try await PostgresSchema.migrate(pool.parameters, with: all)
+                return true
+            } catch StoreError.olderNodes {
+                return false
+            }
+        }
+        try await PostgresSchema.check(pool, version: Self.next.version)
+        await #expect(throws: StoreError.newerSchema(path: pool.parameters.description)) {
+            try await PostgresSchema.check(pool)
+        }
     }
 
-    @Test func `callbacks become calls, and programs of the first version call on`() async throws {
+    @Test func `a database of a development version is refused, and stays as it is`() async throws {
+        let server = try PostgresServer.shared()
+        let name = try server.makeDatabase()
+        let pool = try pool(server, name)
+        try server.execute(
+            "CREATE TABLE schema (only_row int, version int, step int, least_node int, at bigint)", in: name)
+        let refusal = StoreError.developmentStore(path: pool.parameters.description)
+        await #expect(throws: refusal) { try await PostgresSchema.check(pool) }
+        await #expect(throws: refusal) { try await PostgresSchema.migrate(pool.parameters) }
+        #expect(
+            try server.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'", in: name) == [["schema"]])
+    }
+
+    @Test func `a plan names the steps that are missing`() async throws {
         let server = try PostgresServer.shared()
         let database = RecordDatabase(server: server, name: try server.makeDatabase())
-        let old = try pool(server, database.name)
-        try await PostgresSchema.migrate(old.parameters, with: [PostgresSchema.migrations[0]])
-        try server.execute(
-            """
-            INSERT INTO profiles (digest, name, body) VALUES ('d', 'archive', '{}');
-            INSERT INTO jobs (tenant, id, run, generation, body_digest, profile, mode, priority, metadata, state, created_at,
-                finished_at)
-            SELECT 'acme', id, '', 1, 'd', 1, 'lenient', 0, '{}', 'failed', 5, 9
-            FROM unnest(ARRAY['a', 'b', 'c', 'd']) AS ids (id)
-            """, in: database.name)
-        func take(_ id: String) async throws -> PostgresRows {
-            try await old.rows(First.take, [.texts([id]), 5, 60_000], on: .write)
-        }
-        /// The states that jobs' callbacks have, to the programs of the first version.
-        func states() async throws -> [String] {
-            try await old.rows(First.look).map { try $0.optionalText("state") ?? "-" }
-        }
-        for (key, id) in ["a", "b", "c"].enumerated() {
-            _ = try await old.rows(First.enqueue, [.text(id), .int(key + 1)], on: .write)
-        }
-        #expect(try await take("a").first?.text("receiver") == "https://hook.example")
-        _ = try await old.rows(First.record, ["b", "delivered", 9], on: .write)
-        _ = try await old.rows(First.record, ["c", "failed", 9], on: .write)
-        #expect(try await states() == ["pending", "delivered", "failed", "-"])
-
-        try await PostgresSchema.migrate(old.parameters)
-        try await PostgresSchema.check(old, version: 1)
-        #expect(try await states() == ["pending", "delivered", "failed", "-"])
-        let store = try database.open(bytesIn: try StoreMemory(), TestClock())
-        let acme = TenantID(rawValue: "acme")
-        let calls = try await store.records.calls(of: acme, where: CallFilter(), after: nil, limit: 9).elements
-        #expect(calls.map(\.id) == ["c", "b", "a"] && calls.allSatisfy { $0.type == .jobFinished })
-        #expect(calls.map(\.content) == ["c", "b", "a"].map { .job(JobID(rawValue: $0)) })
-        #expect(calls.map(\.report.state) == [.failed, .delivered, .waiting] && calls[2].report.attempts == 1)
-
-        // Side by side: each sees what the other does about jobs, and the older nothing else.
-        _ = try await old.rows(First.enqueue, ["d", 4], on: .write)
-        try await store.records.enqueue(.sample("message", tenant: acme))
-        #expect(try await old.rows(First.due).map { try $0.text("id") } == ["a", "d"])
-        #expect(try await take("message").isEmpty)
-        let taken = try await take("d")
-        #expect(try taken.first?.int("attempt") == 1 && taken.first?.text("job_id") == "d")
-        let due = try await store.records.dueWebhooks(10, for: .seconds(60))
-        #expect(Set(due.map(\.id)) == ["a", "d", "message"], "the time of those who had the others in hand is over")
-        for call in due { try await store.records.record(.delivered, of: call) }
-        #expect(try await states() == ["delivered", "delivered", "failed", "delivered"])
-        #expect(try await old.rows(First.forget, [9, 10], on: .write).changes == 2)
-        #expect(try await store.records.calls(of: acme, where: CallFilter(), after: nil, limit: 9).elements.count == 3)
+        let place = try StoreDatabase(database.url)
+        #expect(try await Store.upgradePlan(of: place).steps.map(\.version) == Array(1...Schema.version))
+        #expect(try database.dump().isEmpty)
+        try await Store.migrate(place)
+        #expect(try await Store.upgradePlan(of: place) == SchemaPlan(from: Schema.version))
     }
 
     @Test func `a standby is named as one that takes no writes`() async throws {

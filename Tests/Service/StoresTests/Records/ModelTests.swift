@@ -407,7 +407,7 @@ private struct Drive: ~Copyable {
 
 @Suite struct ModelTests {
     /// To run a failure again: its seed is in the name of the case and in the message.
-    @Test(arguments: 1...6 as ClosedRange<UInt64>, Backend.openings)
+    @Test(arguments: 1...6 as ClosedRange<UInt64>, Backend.allCases)
     func `whatever is done in whatever order, the store is what the model says`(
         seed: UInt64, backend: Backend
     ) async throws {

@@ -1,5 +1,4 @@
 import SatchelCore
-import Crypto
 import Foundation
 import TestSupport
 import Testing
@@ -51,22 +50,6 @@ import Testing
         let fixture = try Fixture(backend)
         _ = try await fixture.records.submit([Self.submission], SubmissionOptions())
         #expect(try await fixture.records.keysInUse().count == 1)
-    }
-
-    @Test func `headers that were sealed before there were keys are opened`() throws {
-        let fixture = try Fixture()
-        let ring = fixture.store.keys
-        let kid = try ring.current()
-        var submission = Self.submission
-        let text = try JSONEncoder().encode([0: ["Authorization": "Bearer x"]])
-        let box = try AES.GCM.seal(
-            text, using: try #require(ring.headerKey(kid)), authenticating: Data(submission.tenant.rawValue.utf8))
-        submission = submission.withoutSecrets
-        try SealedSecrets(kid: kid, box: try #require(box.combined)).open(into: &submission, keys: ring)
-        #expect(
-            submission.attachments[0].location
-                == .url("https://example.com/photo", headers: ["Authorization": "Bearer x"]))
-        #expect(submission.attachments[0].encryption?.key == nil)
     }
 
     @Test func `headers and keys of several attachments come back to their own`() throws {

@@ -64,16 +64,16 @@ struct RecordDatabase: Sendable {
         let server = try PostgresServer.shared()
         let name = try server.makeDatabase()
         try server.execute(PostgresSchema.beginning.joined(separator: ";"), in: name)
-        for migration in PostgresSchema.migrations {
-            for step in migration.steps {
-                switch step {
+        for step in Schema.steps {
+            for part in step.postgres {
+                switch part {
                 case .together(let statements): try server.execute(statements.joined(separator: ";"), in: name)
                 case .index(let index, let columns): try server.execute("CREATE INDEX \(index) ON \(columns)", in: name)
                 case .repeated(let statement): try server.execute(statement, in: name)
                 }
             }
             try server.execute(
-                "UPDATE schema SET version = \(migration.version), least_node = \(migration.leastNode)", in: name)
+                "UPDATE schema_version SET version = \(step.version), least_node = \(step.leastNode)", in: name)
         }
         return name
     }
@@ -94,7 +94,7 @@ struct RecordDatabase: Sendable {
     ) throws -> Store {
         let parameters = try PostgresParameters(
             pooler?.url(name) ?? url, application: "tests", isPooled: pooler != nil)
-        return try Store(bytesIn: memory, schemaVersion: "\(PostgresSchema.version)") { keys, own in
+        return try Store(bytesIn: memory) { keys, own in
             PostgresRecordStore(
                 PostgresPool(parameters, writers: writers, limit: .seconds(600)), keys: keys, garbage: garbage ?? own,
                 garbageDelay: garbageDelay, clock: .fixed { clock.server }, timing: timing)
@@ -108,7 +108,7 @@ struct RecordDatabase: Sendable {
         for name in ["spool", "staging"] { try Files.makeDirectories(FilePath("\(path)/store/\(name)")) }
         let parameters = try PostgresParameters(url, application: "tests")
         return try Store(
-            scratch: path + "/store", keys: path + "/keys", bytes: bytes, schemaVersion: "\(PostgresSchema.version)"
+            scratch: path + "/store", keys: path + "/keys", bytes: bytes
         ) { keys, garbage in
             PostgresRecordStore(
                 PostgresPool(parameters, limit: .seconds(600)), keys: keys, garbage: garbage, garbageDelay: .zero,
