@@ -8,7 +8,7 @@ public final class PostgresGroup<Request: Sendable, Answer: Sendable>: Sendable 
 
     private struct Entry: Sendable {
         let request: Request
-        let answer: CheckedContinuation<Result<Answer, PostgresError>, Never>
+        let answer: CheckedContinuation<Result<Answer, any Error>, Never>
     }
 
     private struct State {
@@ -16,7 +16,7 @@ public final class PostgresGroup<Request: Sendable, Answer: Sendable>: Sendable 
         var isUnderWay = false
     }
 
-    public typealias Batch = @Sendable ([Request]) async throws(PostgresError) -> [Answer]
+    public typealias Batch = @Sendable ([Request]) async throws -> [Answer]
 
     private let state = Mutex(State())
 
@@ -27,7 +27,7 @@ public final class PostgresGroup<Request: Sendable, Answer: Sendable>: Sendable 
     /// - Parameter perform: A batch of these requests: all or none, with an answer for each in their order. What it throws
     ///   for several it is asked again for each alone, so that a bad one takes back only itself. Whoever comes first has the
     ///   others' done with: it is the same for all. It isn't kept, so it may hold what holds the group.
-    public func callAsFunction(_ request: Request, by perform: @escaping Batch) async throws(PostgresError) -> Answer {
+    public func callAsFunction(_ request: Request, by perform: @escaping Batch) async throws -> Answer {
         try await withCheckedContinuation { answer in
             let isFirst = state.withLock { state in
                 state.waiting.append(Entry(request: request, answer: answer))
@@ -52,13 +52,13 @@ public final class PostgresGroup<Request: Sendable, Answer: Sendable>: Sendable 
     }
 
     private func carryOut(_ group: [Entry], by perform: Batch) async {
-        do throws(PostgresError) {
+        do {
             let answers = try await perform(group.map(\.request))
             precondition(answers.count == group.count, "each request has one answer")
             for (entry, answer) in zip(group, answers) { entry.answer.resume(returning: .success(answer)) }
         } catch {
             // Where the database is away it is so for each.
-            guard group.count > 1, case .statement = error else {
+            guard group.count > 1, case PostgresError.statement? = error as? PostgresError else {
                 for entry in group { entry.answer.resume(returning: .failure(error)) }
                 return
             }

@@ -1,12 +1,11 @@
 internal import CPostgres
-internal import Dispatch
 internal import Glibc
 
-/// Owns a connection of libpq, or none, of which libpq says that it is bad. Nothing here waits, but for names, which libpq
-/// looks up as it begins.
+/// Owns a connection of libpq, or none, of which libpq says that it is bad. Nothing here waits but ``wait(reading:writing:_:unless:)``,
+/// and for names, which libpq looks up as it begins. One thread at a time uses it.
 @safe
-struct PostgresLink: ~Copyable {
-    private let handle: OpaquePointer?
+struct PostgresLink: ~Copyable, Sendable {
+    private nonisolated(unsafe) let handle: OpaquePointer?
 
     /// No connection.
     init() {
@@ -47,6 +46,33 @@ struct PostgresLink: ~Copyable {
     /// Whether an answer isn't whole yet.
     var isBusy: Bool { unsafe PQisBusy(handle) == 1 }
 
+    /// Waits until the socket can be read or written, as far as that is asked for.
+    ///
+    /// - Parameter stop: A descriptor at whose end nothing is waited for any more.
+    /// - Returns: False at the deadline and at the end of `stop`.
+    func wait(
+        reading: Bool, writing: Bool, _ deadline: ContinuousClock.Instant?, unless stop: Int32 = -1
+    ) -> Bool {
+        let wanted = Int16((reading ? POLLIN : 0) | (writing ? POLLOUT : 0))
+        while true {
+            let left = deadline.map { ContinuousClock.now.duration(to: $0) / .milliseconds(1) }
+            if let left, left <= 0 { return false }
+            var watched = [
+                pollfd(fd: socket, events: wanted, revents: 0), pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+            ]
+            let count = unsafe Glibc.poll(&watched, 2, left.map { Int32(min($0.rounded(.up), 1e9)) } ?? -1)
+            if watched[1].revents != 0 { return false }
+            if count > 0 { return true }
+            if count < 0, errno != EINTR { return false }
+        }
+    }
+
+    /// Whether something came, if only the connection's end.
+    var isReadable: Bool {
+        var watched = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe Glibc.poll(&watched, 1, 0) > 0
+    }
+
     func poll() -> PostgresPollingStatusType { unsafe PQconnectPoll(handle) }
 
     /// From here on statements are sent without waiting for the answers of those before.
@@ -76,7 +102,7 @@ struct PostgresLink: ~Copyable {
 
     /// - Parameter name: Of a prepared statement; nil for one that is sent whole.
     func send(
-        _ statement: PostgresStatement, as name: String?, _ values: [(bytes: [UInt8], isBinary: Bool)?]
+        _ statement: Statement, as name: String?, _ values: [(bytes: [UInt8], isBinary: Bool)?]
     ) -> Bool {
         // All values in one piece, each with the NUL that texts end with.
         var bytes: [UInt8] = []
@@ -105,52 +131,5 @@ struct PostgresLink: ~Copyable {
         guard let found = unsafe PQnotifies(handle) else { return nil }
         defer { unsafe PQfreemem(found) }
         return unsafe String(cString: found.pointee.relname)
-    }
-}
-
-/// Watches a socket, on a queue.
-///
-/// It has a descriptor of its own: libpq closes its own when a connection breaks, and what is opened next may get that
-/// number while it is still being watched, and would never be heard of. A source that is released while it is suspended
-/// traps, so it is resumed and cancelled first.
-final class SocketWatch {
-    private let socket: Int32
-    private let reader: any DispatchSourceRead
-    private let writer: any DispatchSourceWrite
-    private let isLetGo = DispatchGroup()
-    private var isWriting = false
-
-    /// - Returns: Nil where there are no more descriptors.
-    init?(_ socket: Int32, on queue: DispatchQueue, read: @escaping () -> Void, write: @escaping () -> Void) {
-        let own = fcntl(socket, F_DUPFD_CLOEXEC, 0)
-        guard own >= 0 else { return nil }
-        self.socket = own
-        reader = DispatchSource.makeReadSource(fileDescriptor: own, queue: queue)
-        writer = DispatchSource.makeWriteSource(fileDescriptor: own, queue: queue)
-        isLetGo.enter()
-        isLetGo.enter()
-        reader.setEventHandler(handler: read)
-        writer.setEventHandler(handler: write)
-        let isLetGo = isLetGo
-        reader.setCancelHandler { isLetGo.leave() }
-        writer.setCancelHandler { isLetGo.leave() }
-        reader.resume()
-        isLetGo.notify(queue: queue) { close(own) }
-    }
-
-    deinit {
-        reader.cancel()
-        writer.cancel()
-        if !isWriting { writer.resume() }
-    }
-
-    /// Has the socket watched for room as well.
-    var isWritingWatched: Bool {
-        get { isWriting }
-        set {
-            guard newValue != isWriting else { return }
-            isWriting = newValue
-            if newValue { writer.resume() } else { writer.suspend() }
-        }
     }
 }

@@ -1,7 +1,9 @@
+internal import Dispatch
+internal import Glibc
 internal import Synchronization
 
-/// Receives what is notified on some channels, on a connection of its own, which is made anew when it is lost. Wake-ups, not
-/// truth: what comes while there is no connection is missed.
+/// Receives what is notified on some channels, on a thread and a connection of its own, which is made anew when it is lost.
+/// Wake-ups, not truth: what comes while there is no connection is missed.
 ///
 /// A pooler in transaction mode takes `LISTEN` and passes nothing on, and some servers refuse it: so each connection calls
 /// itself by a channel of its own first, and listens where that comes back.
@@ -25,7 +27,7 @@ public final class PostgresListener: Sendable {
     static let retryInterval: Duration = .seconds(60)
 
     private let shared: SharedStatus
-    private let task: Task<Void, Never>
+    private let end: ListenerEnd
 
     public var status: Status { shared.value.withLock(\.self) }
 
@@ -39,14 +41,24 @@ public final class PostgresListener: Sendable {
         _ handler: @escaping @Sendable (String) -> Void
     ) {
         let shared = SharedStatus()
+        let end = ListenerEnd()
         self.shared = shared
-        task = Task {
+        self.end = end
+        Self.thread().async {
             var pause = PostgresPool.firstPause
             // One name for all tries: behind a pooler each stays with a connection of the server's.
             let echo = Self.echoName()
-            while !Task.isCancelled {
-                let status = await Self.listen(parameters, channels, echo, limit, handler) {
-                    shared.value.withLock { $0 = .works }
+            while !end.isThere {
+                var status = Status.unknown
+                do throws(PostgresError) {
+                    let connection = try PostgresConnection.connect(parameters)
+                    status = try Self.listen(on: connection, parameters, channels, echo, limit, end, handler) {
+                        shared.value.withLock { $0 = .works }
+                        return true
+                    }
+                } catch {
+                    // What the server has to say of the statements themselves it will say again.
+                    if case .statement(let failure) = error, !failure.isPassing { status = .fails }
                 }
                 shared.value.withLock { $0 = status == .fails ? .fails : .unknown }
                 switch status {
@@ -54,13 +66,13 @@ public final class PostgresListener: Sendable {
                 case .unknown: pause = min(pause * 2, PostgresPool.longestPause)
                 case .fails: pause = Self.retryInterval
                 }
-                try? await Task.sleep(for: pause)
+                end.wait(for: pause)
             }
         }
     }
 
     deinit {
-        task.cancel()
+        end.signal()
     }
 
     /// Whether what is notified comes through now.
@@ -70,107 +82,87 @@ public final class PostgresListener: Sendable {
     public static func receives(
         _ parameters: PostgresParameters, within limit: Duration = echoTime
     ) async throws(PostgresError) -> Bool {
-        let connection = try await PostgresConnection.connect(parameters)
-        let result: Result<Bool, PostgresError>
-        do throws(PostgresError) {
-            result = .success(try await receives(echo: echoName(), on: connection, parameters, limit))
-        } catch {
-            result = .failure(error)
-        }
-        await connection.close()
-        return try result.get()
+        try await withCheckedContinuation { answer in
+            thread().async {
+                answer.resume(
+                    returning: Result { () throws(PostgresError) in
+                        let connection = try PostgresConnection.connect(parameters)
+                        do throws(PostgresError) {
+                            let status = try listen(on: connection, parameters, [], echoName(), limit, nil) { _ in
+                            } begin: {
+                                false
+                            }
+                            guard status != .unknown else {
+                                throw .connectionLost(reason: "it was closed", isOutcomeKnown: true)
+                            }
+                            return status == .works
+                        } catch {
+                            // What the server has to say of the statements themselves it will say again.
+                            if case .statement(let failure) = error, !failure.isPassing { return false }
+                            throw error
+                        }
+                    })
+            }
+        }.get()
     }
+
+    /// A serial queue has a thread of its own while something on it waits.
+    private static func thread() -> DispatchQueue { DispatchQueue(label: "satchel.postgres.listener") }
 
     private static func echoName() -> String { "satchel_echo_" + String(UInt64.random(in: .min ... .max), radix: 16) }
 
-    /// - Parameter begin: Called once it is known to receive.
-    /// - Returns: When the connection is lost; else why there was none.
+    /// - Parameter begin: Called once it is known to receive. Returns whether it goes on.
+    /// - Returns: Whether it received, when the connection is lost or the end is there.
     private static func listen(
-        _ parameters: PostgresParameters, _ channels: [String], _ echo: String, _ limit: Duration,
-        _ handler: @escaping @Sendable (String) -> Void, _ begin: () -> Void
-    ) async -> Status {
-        guard let connection = try? await PostgresConnection.connect(parameters) else { return .unknown }
-        let (events, feed) = AsyncStream.makeStream(of: EchoEvent.self)
-        var answer = Status.unknown
-        do throws(PostgresError) {
-            try await connection.listen(to: channels + [echo]) { channel in
-                if channel.isEmpty {
-                    feed.finish()
-                } else if channel == echo {
-                    feed.yield(.echo)
-                } else {
-                    handler(channel)
-                }
+        on connection: PostgresConnection, _ parameters: PostgresParameters, _ channels: [String], _ echo: String,
+        _ limit: Duration, _ end: ListenerEnd?, _ handler: (String) -> Void, begin: () -> Bool
+    ) throws(PostgresError) -> Status {
+        _ = try connection.send(
+            (channels + [echo]).map { Statement("LISTEN \"\($0)\"") }, within: PostgresParameters.statementTimeout)
+        for channel in channels { handler(channel) }
+        // From another connection.
+        _ = try PostgresConnection.connect(parameters).batch(
+            [Statement("NOTIFY \"\(echo)\"")], within: PostgresParameters.statementTimeout)
+        var deadline: ContinuousClock.Instant? = .now + limit
+        while let heard = connection.notifications(until: deadline, unless: end?.descriptor ?? -1) {
+            if heard.isEmpty { return .fails }
+            for channel in heard where channel != echo { handler(channel) }
+            if heard.contains(echo) {
+                deadline = nil
+                if !begin() { return .works }
             }
-            for channel in channels { handler(channel) }
-            try await call(echo, parameters)
-            let alarm = Task {
-                try await Task.sleep(for: limit)
-                feed.yield(.silence)
-            }
-            defer { alarm.cancel() }
-            // Ends when the connection is lost, and when the task is cancelled.
-            waiting: for await event in events {
-                switch event {
-                case .echo:
-                    answer = .works
-                    begin()
-                case .silence where answer == .unknown:
-                    answer = .fails
-                    break waiting
-                case .silence: break
-                }
-            }
-        } catch {
-            // What the server has to say of the statements themselves it will say again.
-            if case .statement(let failure) = error, !failure.isPassing { answer = .fails }
         }
-        await connection.close()
-        return answer
+        return deadline == nil ? .works : .unknown
+    }
+}
+
+/// Tells a thread that waits with `poll` that it is no longer wanted: by the end of a socket.
+private final class ListenerEnd: Sendable {
+    let descriptor: Int32
+    private let writer: Int32
+    private let signalled = Atomic<Bool>(false)
+
+    init() {
+        var ends: [Int32] = [-1, -1]
+        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
+        _ = unsafe socketpair(AF_UNIX, Int32(type), 0, &ends)
+        (descriptor, writer) = (ends[0], ends[1])
     }
 
-    private enum EchoEvent {
-        case echo
-        /// The call didn't come back.
-        case silence
+    deinit {
+        signal()
+        close(descriptor)
     }
 
-    /// Whether a call from another connection is received on this one.
-    private static func receives(
-        echo: String, on connection: PostgresConnection, _ parameters: PostgresParameters, _ limit: Duration
-    ) async throws(PostgresError) -> Bool {
-        let (echoes, answer) = AsyncStream.makeStream(of: Bool.self)
-        do throws(PostgresError) {
-            try await connection.listen(to: [echo]) { answer.yield($0 == echo) }
-            try await call(echo, parameters)
-        } catch {
-            // What the server has to say of the statements themselves it will say again.
-            if case .statement(let failure) = error, !failure.isPassing { return false }
-            throw error
-        }
-        let alarm = Task {
-            try? await Task.sleep(for: limit)
-            answer.finish()
-        }
-        defer { alarm.cancel() }
-        for await isEcho in echoes {
-            guard isEcho else { throw .connectionLost(reason: "it was closed", isOutcomeKnown: true) }
-            return true
-        }
-        return false
+    var isThere: Bool { signalled.load(ordering: .acquiring) }
+
+    func signal() {
+        guard !signalled.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        close(writer)
     }
 
-    private static func call(_ channel: String, _ parameters: PostgresParameters) async throws(PostgresError) {
-        let caller = try await PostgresConnection.connect(parameters)
-        let result: Result<Void, PostgresError>
-        do throws(PostgresError) {
-            _ = try await caller.batch(
-                [PostgresStatement("NOTIFY \"\(channel)\"")], within: PostgresParameters.statementTimeout)
-            result = .success(())
-        } catch {
-            result = .failure(error)
-        }
-        await caller.close()
-        try result.get()
+    func wait(for pause: Duration) {
+        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&watched, 1, Int32(pause / .milliseconds(1)))
     }
 }

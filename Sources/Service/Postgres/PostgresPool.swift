@@ -1,7 +1,8 @@
+internal import Dispatch
 internal import Synchronization
 
-/// Connections to one database: some for writes and some for reads, so that a long read keeps no write waiting. Each is
-/// made when it is needed, and made anew when it was lost.
+/// Threads with a connection each to one database: some for writes and some for reads, so that a long read keeps no write
+/// waiting. A connection is made when it is needed, and made anew when it was lost.
 public final class PostgresPool: Sendable {
     public enum Use: Hashable, Sendable {
         case write
@@ -35,17 +36,14 @@ public final class PostgresPool: Sendable {
     ) {
         self.parameters = parameters
         self.limit = limit
-        self.writers = Line(writers)
-        self.readers = Line(readers)
+        self.writers = Line(writers, parameters)
+        self.readers = Line(readers, parameters)
     }
 
-    deinit {
-        for connection in writers.takeIdle() + readers.takeIdle() { Task { await connection.close() } }
-    }
-
-    /// Closes what is idle now, and what is in use when it is given back.
+    /// Closes what is idle now, and what is in use once it is idle.
     public func close() async {
-        for connection in writers.close() + readers.close() { await connection.close() }
+        writers.close()
+        readers.close()
     }
 
     // MARK: Batches
@@ -55,52 +53,54 @@ public final class PostgresPool: Sendable {
     ///
     /// - Parameter limit: Of each attempt.
     public func batch(
-        _ statements: [PostgresStatement], on use: Use = .write, within limit: Duration? = nil
+        _ statements: [Statement], on use: Use = .write, within limit: Duration? = nil
     ) async throws(PostgresError) -> [PostgresRows] {
         let limit = limit ?? self.limit
-        return try await repeating(on: use) { _, connection throws(PostgresError) in
+        return try await repeating(on: use, within: limit) { [trips] attempt, connection throws(PostgresError) in
             trips.add()
-            return try await connection.batch(statements, within: limit)
+            return try connection.batch(statements, within: attempt.limit)
         }
     }
 
     /// One statement that changes nothing, without a transaction of its own.
     public func rows(
-        _ sql: String, _ values: [PostgresValue] = [], on use: Use = .read, within limit: Duration? = nil
+        _ sql: String, _ values: [SQLValue] = [], on use: Use = .read, within limit: Duration? = nil
     ) async throws(PostgresError) -> PostgresRows {
-        let limit = limit ?? self.limit
-        return try await repeating(on: use) { _, connection throws(PostgresError) in
-            // Behind a pooler the time of a statement is bounded within a transaction only.
-            let statement = [PostgresStatement(sql, values)]
+        // Behind a pooler the time of a statement is bounded within a transaction only.
+        let isPooled = parameters.isPooled
+        let statement = [Statement(sql, values)]
+        return try await repeating(on: use, within: limit ?? self.limit) {
+            [trips] attempt, connection throws(PostgresError) in
             trips.add()
-            return try await self.parameters.isPooled
-                ? connection.batch(statement, within: limit)[0] : connection.send(statement, within: limit)[0]
+            return try isPooled
+                ? connection.batch(statement, within: attempt.limit)[0]
+                : connection.send(statement, within: attempt.limit)[0]
         }
     }
 
     /// Statements that depend on each other's answers, as one transaction; what `body` throws takes it back. Done again as
-    /// ``batch(_:on:within:)`` is, where nothing of it stays but its outcome may be unknown.
+    /// ``batch(_:on:within:)`` is, where nothing of it stays but its outcome may be unknown. It runs to its end whatever
+    /// becomes of the calling task.
     ///
     /// - Parameters:
     ///   - limit: Of each round trip.
-    ///   - body: What it asks, it asks the transaction that it gets.
+    ///   - body: What it asks, it asks the transaction that it gets. It blocks a thread of the pool.
     public func transaction<Value: Sendable>(
         _ isolation: PostgresIsolation = .readCommitted, on use: Use = .write, within limit: Duration? = nil,
-        _ body: (PostgresTransaction) async throws -> Value
+        _ body: @escaping @Sendable (PostgresTransaction) throws -> Value
     ) async throws -> Value {
-        let limit = limit ?? self.limit
-        let result: Result<Value, any Error> = try await repeating(on: use) {
-            attempt, connection throws(PostgresError) in
+        let result: Result<Value, any Error> = try await repeating(on: use, within: limit ?? self.limit) {
+            [trips] attempt, connection throws(PostgresError) in
             let transaction = PostgresTransaction(
-                connection: connection, limit: limit, mayHaveCommitted: attempt.mayHaveCommitted, trips: trips)
-            await connection.begin(isolation)
+                connection: connection, limit: attempt.limit, mayHaveCommitted: attempt.mayHaveCommitted, trips: trips)
+            connection.begin(isolation)
             do {
-                let value = try await body(transaction)
+                let value = try body(transaction)
                 trips.add()
-                try await connection.commit(within: limit)
+                try connection.commit(within: attempt.limit)
                 return .success(value)
             } catch {
-                await connection.rollBack(within: limit)
+                connection.rollBack(within: attempt.limit)
                 if let error = error as? PostgresError { throw error }
                 return .failure(error)
             }
@@ -108,35 +108,26 @@ public final class PostgresPool: Sendable {
         return try result.get()
     }
 
-    struct Attempt {
+    struct Attempt: Sendable {
+        /// Of each round trip.
+        var limit: Duration
         var number = 0
         /// The connection was lost while a commit was under way.
         var mayHaveCommitted = false
     }
 
-    private func repeating<Value>(
-        on use: Use, _ body: (Attempt, PostgresConnection) async throws(PostgresError) -> Value
+    private func repeating<Value: Sendable>(
+        on use: Use, within limit: Duration,
+        _ body: @escaping @Sendable (Attempt, PostgresConnection) throws(PostgresError) -> Value
     ) async throws(PostgresError) -> Value {
         let line = use == .write ? writers : readers
         let end = ContinuousClock.now + Self.patience
-        var attempt = Attempt()
+        var attempt = Attempt(limit: limit)
         var pause = Self.firstPause
         while true {
             attempt.number += 1
             do throws(PostgresError) {
-                let connection = try await line.take(parameters)
-                do throws(PostgresError) {
-                    let value = try await body(attempt, connection)
-                    await line.giveBack(connection)
-                    return value
-                } catch {
-                    // What a server says that takes no writes any more, it will say again.
-                    if case .statement(let failure) = error, failure.isPassing || failure.isOutdated {
-                        await connection.close()
-                    }
-                    await line.giveBack(connection)
-                    throw error
-                }
+                return try await line.perform(attempt, body)
             } catch {
                 if !error.isOutcomeKnown { attempt.mayHaveCommitted = true }
                 let isConflict =
@@ -170,16 +161,15 @@ public struct PostgresTransaction: Sendable {
     fileprivate let trips: RoundTrips
 
     /// Statements that are sent together.
-    public func send(_ statements: [PostgresStatement]) async throws(PostgresError) -> [PostgresRows] {
+    public func send(_ statements: [Statement]) throws(PostgresError) -> [PostgresRows] {
         guard !statements.isEmpty else { return [] }
         trips.add()
-        return try await connection.send(statements, within: limit)
+        return try connection.send(statements, within: limit)
     }
 
     @discardableResult
-    public func run(_ sql: String, _ values: [PostgresValue] = []) async throws(PostgresError) -> PostgresRows {
-        trips.add()
-        return try await connection.send([PostgresStatement(sql, values)], within: limit)[0]
+    public func run(_ sql: String, _ values: [SQLValue] = []) throws(PostgresError) -> PostgresRows {
+        try send([Statement(sql, values)])[0]
     }
 }
 
@@ -190,79 +180,98 @@ private final class RoundTrips: Sendable {
     func add() { count.add(1, ordering: .relaxed) }
 }
 
-/// So many connections, and whoever waits for one.
+/// A thread with a connection of its own.
+private final class Seat: Sendable {
+    /// A serial queue has a thread of its own while something on it waits.
+    let thread = DispatchQueue(label: "satchel.postgres")
+    let connection = Mutex<PostgresConnection?>(nil)
+
+    func connection(_ parameters: PostgresParameters) throws(PostgresError) -> PostgresConnection {
+        try connection.withLock { connection throws(PostgresError) in
+            if let connection, connection.isOpen { return connection }
+            let new = try PostgresConnection.connect(parameters)
+            connection = new
+            return new
+        }
+    }
+
+    func close() {
+        connection.withLock { $0 = nil }
+    }
+}
+
+/// Some seats, and the work that waits for one.
 private final class Line: Sendable {
+    /// Returns what tells the answer: once that is told, nothing of the work is held here.
+    private typealias Work = @Sendable (Seat) -> @Sendable () -> Void
+
     private struct State {
-        var free: Int
-        var idle: [PostgresConnection] = []
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var idle: [Seat]
+        var waiting: [Work] = []
         var isClosed = false
     }
 
+    private let parameters: PostgresParameters
     private let state: Mutex<State>
 
-    init(_ count: Int) {
-        state = Mutex(State(free: max(count, 1)))
+    init(_ count: Int, _ parameters: PostgresParameters) {
+        self.parameters = parameters
+        state = Mutex(State(idle: (0..<max(count, 1)).map { _ in Seat() }))
     }
 
-    /// A connection of one's own, an idle one or a new one.
-    func take(_ parameters: PostgresParameters) async throws(PostgresError) -> PostgresConnection {
-        await withCheckedContinuation { place in
-            let isFree = state.withLock { state in
-                guard state.free > 0 else {
-                    state.waiting.append(place)
-                    return false
+    /// Carries out an attempt on a thread of its own, with that thread's connection. What it waited for a thread counts
+    /// toward its limit.
+    func perform<Value: Sendable>(
+        _ attempt: PostgresPool.Attempt,
+        _ body: @escaping @Sendable (PostgresPool.Attempt, PostgresConnection) throws(PostgresError) -> Value
+    ) async throws(PostgresError) -> Value {
+        let began = ContinuousClock.now
+        return try await withCheckedContinuation { continuation in
+            let work: Work = { [parameters] seat in
+                let result = Result { () throws(PostgresError) in
+                    var left = attempt
+                    left.limit -= ContinuousClock.now - began
+                    guard left.limit > .zero else { throw .timedOut(after: attempt.limit, isOutcomeKnown: true) }
+                    do throws(PostgresError) {
+                        return try body(left, seat.connection(parameters))
+                    } catch {
+                        guard case .timedOut(_, let isKnown) = error else { throw error }
+                        throw .timedOut(after: attempt.limit, isOutcomeKnown: isKnown)
+                    }
                 }
-                state.free -= 1
-                return true
+                // What a server says that takes no writes any more, it will say again.
+                if case .failure(.statement(let failure)) = result, failure.isPassing || failure.isOutdated {
+                    seat.close()
+                }
+                return { continuation.resume(returning: result) }
             }
-            if isFree { place.resume() }
-        }
-        while true {
-            let (connection, isClosed) = state.withLock { ($0.idle.popLast(), $0.isClosed) }
-            if isClosed {
-                release()
-                throw .closed
+            let (seat, isClosed) = state.withLock { state -> (Seat?, Bool) in
+                if state.isClosed { return (nil, true) }
+                state.waiting.append(work)
+                return (state.idle.popLast(), false)
             }
-            guard let connection else { break }
-            if connection.isOpen { return connection }
-        }
-        do throws(PostgresError) {
-            return try await PostgresConnection.connect(parameters)
-        } catch {
-            release()
-            throw error
-        }
+            if isClosed { return continuation.resume(returning: .failure(.closed)) }
+            seat?.thread.async { [self] in
+                if let seat { while let answer = next(for: seat)?(seat) { answer() } }
+            }
+        }.get()
     }
 
-    func giveBack(_ connection: PostgresConnection) async {
-        let isKept = state.withLock { state in
-            guard !state.isClosed, connection.isOpen else { return false }
-            state.idle.append(connection)
-            return true
-        }
-        if !isKept { await connection.close() }
-        release()
-    }
-
-    private func release() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-            state.free += 1
+    /// What waits for a seat; nil where nothing does, and the seat is idle.
+    private func next(for seat: Seat) -> Work? {
+        state.withLock { state in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            if state.isClosed { seat.close() }
+            state.idle.append(seat)
             return nil
         }
-        next?.resume()
     }
 
-    func takeIdle() -> [PostgresConnection] {
-        state.withLock { state in
-            defer { state.idle = [] }
+    func close() {
+        let idle = state.withLock { state in
+            state.isClosed = true
             return state.idle
         }
-    }
-
-    func close() -> [PostgresConnection] {
-        state.withLock { $0.isClosed = true }
-        return takeIdle()
+        for seat in idle { seat.close() }
     }
 }

@@ -131,11 +131,13 @@ final class PostgresAnswer: Sendable {
         return unsafe String(cString: text)
     }
 
-    /// What went wrong with a statement.
-    func failure(of sql: String) -> PostgresFailure {
+    /// What went wrong with a statement; nil where it was only passed over.
+    func error(of sql: String) -> PostgresError? {
+        guard status == PGRES_FATAL_ERROR else { return nil }
         let message = field("M") ?? "it said no more"
         let end = message.firstRange(of: ": ")?.lowerBound ?? message.endIndex
-        return PostgresFailure(
-            code: field("C") ?? "XX000", message: String(message[..<end]), constraint: field("n"), sql: sql)
+        return .statement(
+            PostgresFailure(
+                code: field("C") ?? "XX000", message: String(message[..<end]), constraint: field("n"), sql: sql))
     }
 }

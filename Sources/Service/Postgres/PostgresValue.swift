@@ -1,6 +1,6 @@
 /// A value that is bound to a statement. Its type is what the statement makes of it: an array or a text that the server
 /// can't place needs a cast there (`$1::bigint[]`).
-public enum PostgresValue: Hashable, Sendable {
+public enum SQLValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int64)
@@ -13,23 +13,23 @@ public enum PostgresValue: Hashable, Sendable {
     case bools([Bool])
     case texts([String?])
 
-    public static func int(_ value: Int) -> PostgresValue { .int(Int64(value)) }
+    public static func int(_ value: Int) -> SQLValue { .int(Int64(value)) }
 
-    public static func int(_ value: Int64?) -> PostgresValue { value.map { .int($0) } ?? .null }
+    public static func int(_ value: Int64?) -> SQLValue { value.map { .int($0) } ?? .null }
 
-    public static func double(_ value: Double?) -> PostgresValue { value.map { .double($0) } ?? .null }
+    public static func double(_ value: Double?) -> SQLValue { value.map { .double($0) } ?? .null }
 
-    public static func text(_ value: String?) -> PostgresValue { value.map { .text($0) } ?? .null }
+    public static func text(_ value: String?) -> SQLValue { value.map { .text($0) } ?? .null }
 
-    public static func bytes(_ value: [UInt8]?) -> PostgresValue { value.map { .bytes($0) } ?? .null }
+    public static func bytes(_ value: [UInt8]?) -> SQLValue { value.map { .bytes($0) } ?? .null }
 
     /// A UUID; what is none matches nothing.
-    public static func uuid(_ value: String?) -> PostgresValue {
+    public static func uuid(_ value: String?) -> SQLValue {
         value.flatMap { isUUID($0) ? .text($0) : nil } ?? .null
     }
 
     /// UUIDs; those that are none match nothing.
-    public static func uuids(_ values: [String]) -> PostgresValue { .texts(values.map { isUUID($0) ? $0 : nil }) }
+    public static func uuids(_ values: [String]) -> SQLValue { .texts(values.map { isUUID($0) ? $0 : nil }) }
 
     static func isUUID(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
@@ -93,7 +93,7 @@ public enum PostgresValue: Hashable, Sendable {
     }
 }
 
-extension PostgresValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+extension SQLValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByNilLiteral
 {
     public init(stringLiteral value: String) { self = .text(value) }
@@ -104,11 +104,11 @@ extension PostgresValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral
 
 /// A statement with its values, `$1` and on. Its text is prepared once per connection, so it should come from the program
 /// alone.
-public struct PostgresStatement: Hashable, Sendable {
+public struct Statement: Hashable, Sendable {
     public var sql: String
-    public var values: [PostgresValue]
+    public var values: [SQLValue]
 
-    public init(_ sql: String, _ values: [PostgresValue] = []) {
+    public init(_ sql: String, _ values: [SQLValue] = []) {
         self.sql = sql
         self.values = values
     }

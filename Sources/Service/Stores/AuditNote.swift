@@ -6,10 +6,11 @@ struct AuditNote: Sendable {
     var action: AuditEntry.Action
     var subject: AuditEntry.Subject
     var attachment: AttachmentID?
-    var actor: AuditActor
+    /// Nil until it is noted, for whoever the transaction works for.
+    var actor: AuditActor?
     var detail: String?
 
-    /// - Parameter actor: Nil for whoever the task works for.
+    /// - Parameter actor: Nil for whoever the transaction works for.
     init(
         _ action: AuditEntry.Action, _ kind: AuditEntry.Subject.Kind, _ id: String, of tenant: TenantID,
         attachment: AttachmentID? = nil, by actor: AuditActor? = nil, detail: String? = nil
@@ -18,7 +19,7 @@ struct AuditNote: Sendable {
         self.action = action
         subject = AuditEntry.Subject(kind, id)
         self.attachment = attachment
-        self.actor = actor ?? .current
+        self.actor = actor
         self.detail = detail
     }
 }

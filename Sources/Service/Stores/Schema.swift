@@ -1,47 +1,41 @@
 /// The tables that keep the records, and the steps from one version of them to the next.
 ///
-/// ``SQLiteSchema`` and ``PostgresSchema`` have the text for each engine, in one file for each group. `S` marks tables of SQLite
-/// alone, `P` those of PostgreSQL alone.
+/// ``RecordSchema`` has the tables of both engines. `S` marks tables of SQLite alone, which ``SQLiteSchema`` has, `P` those of
+/// PostgreSQL alone, which ``PostgresSchema`` has.
 ///
 ///     Store
-///     store                    S  the latest instant that a write was given, and a count of revocations
+///     store                    S  the latest instant that a write was given
 ///     schema_version           P  the version of the schema, and the oldest program that may use it
 ///     migration                P  one row, locked by the program that upgrades the schema
 ///
 ///     Jobs
 ///     profiles                    each profile that a job uses, once
 ///     jobs                        a job: what was asked for, its state and its times
-///     queue                    P  a job that isn't finished: its place in line, its claim and its submission
+///     queue                       a job that isn't finished: its place in line, its claim and its submission
 ///     attachments                 an attachment of a job: its state, and what is shown of it as JSON
 ///     labels                      pairs of a job's metadata by which the job is found
-///     lanes                    S  how many jobs wait and run in each lane
-///     lines                    S  the greatest rank that was claimed, by lane and priority
-///     virtual_time             P  the same as lines
+///     virtual_time                the greatest rank that was claimed, by lane and priority
 ///     idempotency_keys            keys of submissions, which name their job for a day
 ///     retained_submissions        submissions of jobs that failed, for another try
-///     retained_spool           S  sources that such a submission needs
-///     retained_sources         P  the same as retained_spool
-///     released_spool           S  sources that a transaction stopped needing; empty between transactions
+///     retained_sources            sources that such a submission needs
 ///     usage                       what a tenant uses up: bytes, unfinished jobs, open leases
-///     counters                 P  the same for all tenants together
+///     counters                    the same for all tenants together
 ///     tallies                     how many attachments ended how, by the minute
 ///
 ///     Bytes
 ///     blobs                       one name for equal bytes of a tenant, and how many renditions refer to it
 ///     renditions                  the renditions of an attachment: type, size, duration, blob and key
 ///     tombstones                  blobs whose bytes were removed or are about to be; none may be referred to again
-///     holdings                 S  counts of blobs, their bytes, and calls that wait
 ///
 ///     Access
 ///     access                      grants, leases and links; tokens are derived from their ids
-///     open_access              S  how many of each kind are open
 ///     api_keys                    the hash of each API key, with its roles
 ///     console_sessions            browsers that are signed in to the console, and codes to sign in with
 ///     audit                       what was done about access, and by whom
 ///
 ///     Notifications
 ///     tenants                     a tenant's places in lists, signing secrets, and removal
-///     pending_notifications    P  how many notifications of a tenant are pending; a column of tenants in SQLite
+///     pending_notifications       how many notifications of a tenant are pending
 ///     categories                  categories of notifications, as JSON
 ///     notifications               a notification: its state, its next instant, and its record as JSON
 ///     notification_media          attachments that a notification shows, which retention leaves alone
@@ -58,7 +52,8 @@
 ///
 ///     Cluster
 ///     nodes                    P  nodes and commands that live, by their heartbeats
-///     runs, run_nodes          P  runs of a command that several machines share, and the nodes that take part
+///     run_nodes                   runs of a command, and the nodes that take part
+///     runs                     P  runs that several machines share
 ///     leaders                  P  the node that does a task for all
 ///     garbage                  P  bytes that a transaction made superfluous, until they are removed
 ///     copies, copied_objects   P  how far the copy of another store is

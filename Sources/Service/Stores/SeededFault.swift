@@ -51,17 +51,20 @@ enum SeededFault: String, CaseIterable, Sendable {
     /// What a blob's references come to that is delivered again.
     static let references = referencesNotCounted.isOn ? "blobs.refs" : "blobs.refs + excluded.refs"
 
-    /// Takes so many places as `$2` has firings at the end of the list of the tenant `$1`, and locks it.
+    /// Takes `$2` places at the end of the list of the tenant `$1`, and locks it.
     static let takingPlaces =
         placesGivenEarly.isOn
-        ? """
-        SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint AS before FROM pg_sleep(random()) WHERE $1::text <> ''
-        """
+        ? "SELECT pg_sleep(random()) WHERE $1::text <> '' AND $2::bigint > 0"
         : """
-        INSERT INTO tenants (tenant, last_place) VALUES ($1, cardinality($2::uuid[]))
+        INSERT INTO tenants (tenant, last_place) VALUES ($1, $2)
         ON CONFLICT (tenant) DO UPDATE SET last_place = tenants.last_place + excluded.last_place
-        RETURNING last_place - cardinality($2::uuid[]) AS before
         """
+
+    /// The place before the `$3` that the tenant `$1` got last.
+    static let firstPlace =
+        placesGivenEarly.isOn
+        ? "(SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint WHERE $1::text <> '' AND $3::bigint > 0)"
+        : "(SELECT last_place FROM tenants WHERE tenant = $1) - $3::bigint"
 
     /// How what is claimed is locked. Without a lock there is time for another to do the same.
     static let lock =

@@ -62,15 +62,16 @@ public struct Store: Sendable {
         in memory: StoreMemory, clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
         try self.init(bytesIn: memory) { keys, garbage in
-            SQLiteRecordStore(
-                memory.records, workers: WorkerLocks(directory: FilePath(memory.directory).appending("workers")),
-                revocations: memory.revocations, keys: keys, garbage: garbage, clock: clock)
+            SQLRecordStore(
+                SQLiteEngine(
+                    memory.records, workers: WorkerLocks(directory: FilePath(memory.directory).appending("workers")),
+                    revocations: memory.revocations, clock: clock), keys: keys, garbage: garbage)
         }
     }
 
     /// Opens a store whose records are elsewhere, and whose bytes are in memory.
     init(
-        bytesIn memory: StoreMemory, records: (KeyRing, any GarbageCollector) -> any RecordStore
+        bytesIn memory: StoreMemory, records: (KeyRing, any GarbageCollector) -> SQLRecordStore
     ) throws(StoreError) {
         directory = memory.directory
         sources = memory.sources
@@ -78,7 +79,7 @@ public struct Store: Sendable {
         keys = try KeyRing(path: memory.directory + "/keys")
         let records = records(keys, StoreGarbage(blobs: memory.blobs, sources: memory.sources))
         self.records = records
-        blobs = (records as? PostgresRecordStore)?.guarding(memory.blobs) ?? memory.blobs
+        blobs = records.engine.guarding(memory.blobs)
         removals = nil
         place = .memory(memory)
     }
@@ -87,7 +88,7 @@ public struct Store: Sendable {
     ///
     /// - Parameter scratch: A directory, with `spool` and `staging` in it.
     init(
-        scratch: String, keys: String, bytes: ByteStores, records: (KeyRing, any GarbageCollector) -> any RecordStore
+        scratch: String, keys: String, bytes: ByteStores, records: (KeyRing, any GarbageCollector) -> SQLRecordStore
     ) throws(StoreError) {
         directory = scratch
         sources = bytes.sources
@@ -96,7 +97,7 @@ public struct Store: Sendable {
         self.keys = try KeyRing(path: keys)
         let records = records(self.keys, StoreGarbage(blobs: bytes.blobs, sources: bytes.sources))
         self.records = records
-        blobs = (records as? PostgresRecordStore)?.guarding(bytes.blobs) ?? bytes.blobs
+        blobs = records.engine.guarding(bytes.blobs)
         removals = nil
         place = .elsewhere
     }
@@ -156,12 +157,12 @@ public struct Store: Sendable {
             let blobs = bytes?.blobs ?? FileBlobStore(store: path, removals: removals)
             let sources = bytes?.sources ?? FileSourceStore(directory: path.appending("spool"), removals: removals)
             self.keys = try KeyRing(path: keys)
-            let records = SQLiteRecordStore(
-                try SQLiteRecordStore.connect(to: database.string, lock: lock),
-                workers: WorkerLocks(directory: path.appending("workers")),
-                revocations: try RevocationCounter(path: path.appending("revocations")), keys: self.keys,
-                garbage: StoreGarbage(blobs: blobs, sources: sources), clock: clock)
-            self.records = records
+            let workers = WorkerLocks(directory: path.appending("workers"))
+            records = SQLRecordStore(
+                SQLiteEngine(
+                    try SQLiteEngine.connect(to: database.string, workers: workers, lock: lock), workers: workers,
+                    revocations: try RevocationCounter(path: path.appending("revocations")), clock: clock),
+                keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources))
             self.blobs = blobs
             self.sources = sources
             self.removals = bytes == nil ? removals : nil
@@ -206,7 +207,7 @@ public struct Store: Sendable {
             let lock = try StoreLock(of: path, exclusively: true)
             guard lock.isExclusive else { throw StoreError.inUse(path: directory) }
             if isThere {
-                guard try SQLiteRecordStore.isEmpty(at: directory + "/records.sqlite") else {
+                guard try SQLiteEngine.isEmpty(at: directory + "/records.sqlite") else {
                     throw StoreError.notEmpty(path: directory)
                 }
                 for name in ["records.sqlite", "records.sqlite-wal", "records.sqlite-shm", "revocations"] {

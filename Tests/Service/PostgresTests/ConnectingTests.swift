@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ConnectingTests {
-    private func refusal(_ url: String) async throws -> PostgresError? {
-        await #expect(throws: PostgresError.self) {
-            try await PostgresConnection.connect(PostgresParameters(url, application: "tests"))
+    private func refusal(_ url: String) throws -> PostgresError? {
+        #expect(throws: PostgresError.self) {
+            try PostgresConnection.connect(PostgresParameters(url, application: "tests"))
         }
     }
 
@@ -38,14 +38,14 @@ import Testing
             ("postgres:///d?host=/nowhere", { if case .unreachable = $0 { true } else { false } }),
         ]
         for (url, isExpected) in cases {
-            let error = try #require(try await refusal(url))
+            let error = try #require(try refusal(url))
             #expect(isExpected(error), "\(error)")
             let text = "\(error)"
             #expect(text.hasSuffix(".") && !text.contains("\n") && !text.contains("wrong\""), "\(text)")
         }
-        let connection = try await PostgresConnection.connect(
+        let connection = try PostgresConnection.connect(
             PostgresParameters(server.networkURL(user: "guarded:right"), application: "tests"))
-        await connection.close()
+        connection.close()
     }
 
     @Test func `a URL that can't be read is refused without telling it`() throws {
@@ -65,11 +65,11 @@ import Testing
         func url(_ hosts: String, _ ports: String) -> String {
             "host=\(hosts) port=\(ports) user=satchel dbname=postgres connect_timeout=60"
         }
-        let connection = try await PostgresConnection.connect(
+        let connection = try PostgresConnection.connect(
             PostgresParameters(
                 url("127.0.0.1,127.0.0.1,127.0.0.1", "1,\(standby.port),\(server.port)"), application: "tests"))
-        await connection.close()
-        #expect(try await refusal(url("127.0.0.1", "\(standby.port)")) == .readOnly)
+        connection.close()
+        #expect(try refusal(url("127.0.0.1", "\(standby.port)")) == .readOnly)
     }
 
     @Test func `a certificate that nobody vouches for is refused`() async throws {
@@ -89,12 +89,12 @@ import Testing
             server.networkURL(
                 "postgres", "connect_timeout=60&sslmode=verify-full&sslrootcert=\(directory.path)/\(root).pem")
         }
-        let connection = try await PostgresConnection.connect(PostgresParameters(url("server"), application: "tests"))
-        let rows = try await connection.batch(
-            [PostgresStatement("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")], within: .seconds(10))
+        let connection = try PostgresConnection.connect(PostgresParameters(url("server"), application: "tests"))
+        let rows = try connection.batch(
+            [Statement("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")], within: .seconds(10))
         #expect(try rows[0].first?.bool("ssl") == true)
-        await connection.close()
-        guard case .certificate = try await refusal(url("other")) else { throw Unexpected() }
-        guard case .certificate = try await refusal(url("missing")) else { throw Unexpected() }
+        connection.close()
+        guard case .certificate = try refusal(url("other")) else { throw Unexpected() }
+        guard case .certificate = try refusal(url("missing")) else { throw Unexpected() }
     }
 }

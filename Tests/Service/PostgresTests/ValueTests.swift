@@ -51,10 +51,10 @@ import Testing
 
     @Test func `a NUL is refused before it is sent, and the connection stays good`() async throws {
         let database = try Database(Database.numbers, writers: 1)
-        for value in [PostgresValue.text("a\0b"), .texts(["a", "\0"])] {
+        for value in [SQLValue.text("a\0b"), .texts(["a", "\0"])] {
             await #expect(throws: PostgresError.nul) {
                 try await database.pool.batch([
-                    PostgresStatement("INSERT INTO numbers VALUES (1, 'x')"), PostgresStatement("SELECT $1", [value]),
+                    Statement("INSERT INTO numbers VALUES (1, 'x')"), Statement("SELECT $1", [value]),
                 ])
             }
         }
@@ -68,8 +68,8 @@ import Testing
         let bytes = [UInt8](repeating: 7, count: 20 << 20)
         let text = String(repeating: "ä", count: 8 << 20)
         let rows = try await database.pool.batch([
-            PostgresStatement("SELECT $1::bytea AS b, $2::text AS t", [.bytes(bytes), .text(text)]),
-            PostgresStatement("SELECT length($1::bytea) AS n", [.bytes(bytes)]),
+            Statement("SELECT $1::bytea AS b, $2::text AS t", [.bytes(bytes), .text(text)]),
+            Statement("SELECT length($1::bytea) AS n", [.bytes(bytes)]),
         ])
         #expect(try rows[0].first?.optionalBytes("b") == bytes)
         #expect(try rows[0].first?.text("t") == text)
@@ -80,10 +80,10 @@ import Testing
         let database = try Database(Database.numbers)
         let numbers = (0..<10_000).map { Int64($0) }
         let rows = try await database.pool.batch([
-            PostgresStatement(
+            Statement(
                 "INSERT INTO numbers SELECT * FROM unnest($1::bigint[], $2::text[])",
                 [.ints(numbers), .texts(numbers.map { "word \($0)" })]),
-            PostgresStatement("SELECT n, word FROM numbers ORDER BY n"),
+            Statement("SELECT n, word FROM numbers ORDER BY n"),
         ])
         #expect(rows[0].changes == 10_000)
         #expect(rows[1].count == 10_000)
@@ -94,7 +94,7 @@ import Testing
         let database = try Database(Database.numbers)
         let json = #"[{"n": 1, "word": "a\"b"}, {"n": 2, "word": null}]"#
         _ = try await database.pool.batch([
-            PostgresStatement(
+            Statement(
                 "INSERT INTO numbers SELECT n, word FROM jsonb_to_recordset($1) AS r(n bigint, word text)",
                 [.text(json)])
         ])

@@ -78,11 +78,11 @@ struct CopyTarget: Sendable {
     /// - Throws: `notMigrated`, `newerSchema`, `unusableDatabase`; `occupied`, `otherCopy`, `inUse`.
     func state(_ fingerprint: String) async throws -> State {
         try await PostgresSchema.check(pool)
-        return try await pool.transaction { transaction in try await state(fingerprint, in: transaction) }
+        return try await pool.transaction { transaction in try state(fingerprint, in: transaction) }
     }
 
-    private func state(_ fingerprint: String, in transaction: PostgresTransaction) async throws -> State {
-        let row = try await transaction.run("SELECT * FROM copies FOR UPDATE").first
+    private func state(_ fingerprint: String, in transaction: PostgresTransaction) throws -> State {
+        let row = try transaction.run("SELECT * FROM copies FOR UPDATE").first
         if let row {
             let isEnded = try row.optionalInt("ended_at") != nil
             guard try row.text("fingerprint") == fingerprint else {
@@ -93,7 +93,7 @@ struct CopyTarget: Sendable {
             return .begun(try Column.value(CopyPlace.self, from: row.text("place")))
         }
         let filled = CopiedTable.all.map(\.name) + ["blobs"]
-        let found = try await transaction.run(
+        let found = try transaction.run(
             """
             SELECT \(filled.map { "EXISTS (SELECT 1 FROM \($0))" }.joined(separator: " OR ")) AS filled,
                 EXISTS (SELECT 1 FROM nodes WHERE heartbeat_at > \(PostgresClock.sql) - \(Self.nodeLife)) AS used
@@ -110,16 +110,16 @@ struct CopyTarget: Sendable {
     func begin(_ source: String, _ fingerprint: String, at first: CopyPlace) async throws -> State {
         try await PostgresSchema.check(pool)
         return try await pool.transaction { transaction in
-            let state = try await state(fingerprint, in: transaction)
+            let state = try state(fingerprint, in: transaction)
             switch state {
             case .vacant:
-                try await transaction.run(
+                try transaction.run(
                     """
                     INSERT INTO copies (only_row, source, fingerprint, attempt, place, began_at)
                     VALUES (1, $1, $2, $3, $4, \(PostgresClock.sql))
                     """, [.text(source), .text(fingerprint), .uuid(attempt), .text(try Column.text(first))])
             case .begun:
-                try await transaction.run(
+                try transaction.run(
                     "UPDATE copies SET attempt = $1, source = $2", [.uuid(attempt), .text(source)])
             case .ended: break
             }
@@ -130,11 +130,13 @@ struct CopyTarget: Sendable {
     // MARK: Going on
 
     /// Adds rows of a table and notes that they are there, in one transaction.
-    func add(_ rows: [[String?]], to table: CopiedTable, thenAt place: CopyPlace) async throws {
-        let columns = table.columns.indices.map { index in PostgresValue.texts(rows.map { $0[index] }) }
+    func add(
+        _ rows: [String], to table: CopiedTable, _ columns: [CopiedColumn], thenAt place: CopyPlace
+    ) async throws {
         try await advance(to: place) { transaction in
             guard !rows.isEmpty else { return }
-            let added = try await transaction.run(table.insertion, columns).changes
+            let text = "[" + rows.joined(separator: ",") + "]"
+            let added = try transaction.run(table.insertion(columns), [.text(text)]).changes
             guard added == rows.count else {
                 throw StoreError.unequalCopy(path: path, reasons: ["\(table.name): \(added) of \(rows.count) fit"])
             }
@@ -142,18 +144,18 @@ struct CopyTarget: Sendable {
     }
 
     func advance(
-        to place: CopyPlace, _ body: (PostgresTransaction) async throws -> Void = { _ in }
+        to place: CopyPlace, _ body: @escaping @Sendable (PostgresTransaction) throws -> Void = { _ in }
     ) async throws {
         let next = try Column.text(place)
         try await pool.transaction { transaction in
-            let row = try await transaction.run(
+            let row = try transaction.run(
                 "SELECT place FROM copies WHERE attempt = $1 AND ended_at IS NULL FOR UPDATE", [.uuid(attempt)]
             ).first
             guard let row else { throw StoreError.inUse(path: path) }
             // By an attempt at this transaction whose answer was lost.
             if try row.text("place") == next { return }
-            try await body(transaction)
-            try await transaction.run("UPDATE copies SET place = $1", [.text(next)])
+            try body(transaction)
+            try transaction.run("UPDATE copies SET place = $1", [.text(next)])
         }
     }
 
@@ -193,9 +195,9 @@ struct CopyTarget: Sendable {
         // While this is locked, nobody goes on in this attempt's place.
         let isCurrent = "EXISTS (SELECT 1 FROM copies WHERE attempt = $1 AND ended_at IS NULL)"
         let answers = try await pool.batch([
-            PostgresStatement(
+            Statement(
                 "SELECT 1 FROM copies WHERE attempt = $1 AND ended_at IS NULL FOR SHARE", [.uuid(attempt)]),
-            PostgresStatement(
+            Statement(
                 """
                 INSERT INTO blobs (tenant, sha256, name, bytes, refs, damaged)
                 SELECT tenant, decode(hash, 'hex'), name, bytes, refs, damaged
@@ -207,7 +209,7 @@ struct CopyTarget: Sendable {
                     .uuid(attempt), .texts(blobs.map(\.tenant)), .texts(blobs.map(\.sha256)), .texts(blobs.map(\.name)),
                     .ints(blobs.map(\.bytes)), .ints(blobs.map(\.refs)), .bools(blobs.map(\.isDamaged)),
                 ]),
-            PostgresStatement(
+            Statement(
                 """
                 INSERT INTO copied_objects (kind, name, copy, loss)
                 SELECT DISTINCT ON (kind, name) * FROM unnest($2::text[], $3::text[], $4::text[], $5::text[])
@@ -228,8 +230,8 @@ struct CopyTarget: Sendable {
     func count(_ tables: [String]) async throws -> [String: Int] {
         guard !tables.isEmpty else { return [:] }
         return try await pool.transaction(within: Self.patience) { transaction in
-            try await transaction.run("SET LOCAL statement_timeout = 0")
-            let rows = try await transaction.run(
+            try transaction.run("SET LOCAL statement_timeout = 0")
+            let rows = try transaction.run(
                 tables.map { "SELECT '\($0)' AS name, count(*) AS n FROM \($0)" }.joined(separator: " UNION ALL "))
             return Dictionary(try rows.map { (try $0.text("name"), try $0.int("n")) }) { $1 }
         }
@@ -241,22 +243,22 @@ struct CopyTarget: Sendable {
     func end() async throws {
         let counted = ["profiles", "jobs", "attachments", "notifications"]
         try await pool.transaction(within: Self.patience) { transaction in
-            let row = try await transaction.run(
+            let row = try transaction.run(
                 "SELECT ended_at FROM copies WHERE attempt = $1 FOR UPDATE", [.uuid(attempt)]
             ).first
             guard let row else { throw StoreError.inUse(path: path) }
             if try row.optionalInt("ended_at") != nil { return }
-            try await transaction.run("SET LOCAL statement_timeout = 0")
+            try transaction.run("SET LOCAL statement_timeout = 0")
             for table in counted {
                 // What comes next has a key behind all of these.
-                try await transaction.run(
+                try transaction.run(
                     """
                     SELECT setval(
                         pg_get_serial_sequence('\(table)', 'key'), greatest(1, (SELECT max(key) FROM \(table))))
                     """)
             }
-            try await transaction.run("DELETE FROM copied_objects WHERE loss IS NULL")
-            try await transaction.run("UPDATE copies SET ended_at = \(PostgresClock.sql)")
+            try transaction.run("DELETE FROM copied_objects WHERE loss IS NULL")
+            try transaction.run("UPDATE copies SET ended_at = \(PostgresClock.sql)")
         }
     }
 
@@ -264,6 +266,9 @@ struct CopyTarget: Sendable {
     func losses() async throws -> [(kind: String, name: String, loss: CopiedObject.Loss)] {
         try await pool.rows(
             "SELECT kind, name, loss FROM copied_objects WHERE loss IS NOT NULL ORDER BY kind, name", on: .write
-        ).map { row in (try row.text("kind"), try row.text("name"), try row.choice("loss")) }
+        ).map { row in
+            let row = RecordRow.postgres(row)
+            return (try row.text("kind"), try row.text("name"), try row.choice("loss"))
+        }
     }
 }

@@ -9,7 +9,7 @@ internal import Postgres
 /// into a bucket and not written down yet is the next sweep's.
 public struct StoreCopy: Sendable {
     let source: Store
-    let records: SQLiteRecordStore
+    let records: SQLiteEngine
     let database: StoreDatabase
     let bytes: ByteStores
     /// Rows that travel together.
@@ -21,9 +21,9 @@ public struct StoreCopy: Sendable {
     ///   - bytes: What keeps blobs and sources there.
     /// - Throws: `notCopied`.
     public init(of source: Store, to database: StoreDatabase, bytes: ByteStores) throws(StoreError) {
-        guard let records = source.records as? SQLiteRecordStore, records.connections is DatabasePool else {
-            throw .notCopied(path: source.directory)
-        }
+        guard let records = (source.records as? SQLRecordStore)?.engine as? SQLiteEngine,
+            records.connections is DatabasePool
+        else { throw .notCopied(path: source.directory) }
         self.source = source
         self.records = records
         self.database = database
@@ -63,7 +63,7 @@ public struct StoreCopy: Sendable {
                 case (_, .damaged): report.damagedSources.append(SourceName(rawValue: lost.name))
                 }
             }
-            report.missingKeys = try await records.keysInUse().subtracting(source.keys.kids)
+            report.missingKeys = try await source.records.keysInUse().subtracting(source.keys.kids)
             return report
         }
     }
@@ -77,7 +77,7 @@ public struct StoreCopy: Sendable {
         } catch {
             await pool.close()
             if error is StoreError { throw error }
-            throw AttachmentError(postgres: error)
+            throw AttachmentError(storing: error)
         }
     }
 
@@ -112,8 +112,8 @@ public struct StoreCopy: Sendable {
                     let table = CopiedTable.all[index - 2]
                     let part = try await self.records.copiedRows(of: table, after: key, limit: partSize)
                     try await target.add(
-                        translated(part.elements, of: table, in: target), to: table,
-                        thenAt: Self.place(part.next, after: index))
+                        translated(part.elements, in: target), to: table,
+                        try await self.records.copiedColumns(of: table), thenAt: Self.place(part.next, after: index))
                     records.add(part.elements.count)
                     next = part.next
                 }
@@ -131,31 +131,59 @@ public struct StoreCopy: Sendable {
     }
 
     /// Rows with the names of sources that their submissions have at the target.
-    private func translated(
-        _ rows: [[String?]], of table: CopiedTable, in target: CopyTarget
-    ) async throws -> [[String?]] {
-        let places = table.columns.indices.filter { table.columns[$0].kind == .submission }
-        guard let place = places.first else { return rows }
-        var submissions: [Int: JobSubmission] = [:]
+    private func translated(_ rows: [String], in target: CopyTarget) async throws -> [String] {
+        var submissions: [Int: (row: [String: AnyJSON], submission: JobSubmission)] = [:]
         for (index, row) in rows.enumerated() {
             // The others stay as they were written.
-            guard let text = row[place], text.contains("\"spool\"") else { continue }
-            submissions[index] = try Column.value(JobSubmission.self, from: text)
+            guard row.contains("\\\"spool\\\"") else { continue }
+            let row = try Column.value([String: AnyJSON].self, from: row)
+            guard case .text(let text)? = row["submission"] else { continue }
+            submissions[index] = (row, try Column.value(JobSubmission.self, from: text))
         }
-        let sources = submissions.values.flatMap { $0.attachments.compactMap(\.location.sourceName?.rawValue) }
+        let sources = submissions.values.flatMap {
+            $0.submission.attachments.compactMap(\.location.sourceName?.rawValue)
+        }
         let names = try await target.names(of: Array(Set(sources)))
         var rows = rows
-        for (index, submission) in submissions {
-            var submission = submission
+        for (index, (row, submission)) in submissions {
+            var (row, submission) = (row, submission)
             for number in submission.attachments.indices {
                 // What isn't needed any more was not copied.
                 guard let name = submission.attachments[number].location.sourceName, let copy = names[name.rawValue]
                 else { continue }
                 submission.attachments[number].location = .spool(name: SourceName(rawValue: copy))
             }
-            rows[index][place] = try Column.text(submission)
+            row["submission"] = .text(try Column.text(submission))
+            rows[index] = try Column.text(row)
         }
         return rows
+    }
+
+    /// A value of a row.
+    private enum AnyJSON: Codable {
+        case null
+        case number(Int64)
+        case text(String)
+
+        init(from decoder: any Decoder) throws {
+            let value = try decoder.singleValueContainer()
+            if value.decodeNil() {
+                self = .null
+            } else if let number = try? value.decode(Int64.self) {
+                self = .number(number)
+            } else {
+                self = .text(try value.decode(String.self))
+            }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var value = encoder.singleValueContainer()
+            switch self {
+            case .null: try value.encodeNil()
+            case .number(let number): try value.encode(number)
+            case .text(let text): try value.encode(text)
+            }
+        }
     }
 
     private func compare(_ amount: CopyAmount, with target: CopyTarget) async throws {

@@ -30,8 +30,8 @@ extension BackupDirectory {
     /// - Throws: ``StoreError``, before anything is replaced where the records are damaged; an ``AttachmentError`` of a disk that is full or fails.
     public func restore(to directory: String, keys: String) async throws -> RestoreReport {
         let references = try await BlockingWork.run { [self] () throws(StoreError) in
-            try SQLiteRecordStore.check(at: records.string)
-            return try SQLiteRecordStore.references(at: records.string)
+            try SQLiteEngine.check(at: records.string)
+            return try SQLiteEngine.references(at: records.string)
         }
         let lock = try await BlockingWork.run { () throws(StoreError) in try Store.makeVacant(at: directory) }
         defer { withExtendedLifetime(lock) {} }
@@ -66,7 +66,7 @@ extension BackupDirectory {
                 let new = target.appending("records.new")
                 try Files.remove(new)
                 try Files.copy(try Files.open(records, .readOnly, to: "open the backup's records"), to: new)
-                do throws(StoreError) { try SQLiteRecordStore.markDamaged(lost, at: new.string) } catch {
+                do throws(StoreError) { try SQLiteEngine.markDamaged(lost, at: new.string) } catch {
                     _ = try? Files.remove(new)
                     throw SystemError("\(error)", code: EIO)
                 }

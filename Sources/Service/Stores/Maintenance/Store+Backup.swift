@@ -23,12 +23,6 @@ struct StoreReferences: Sendable {
     var keys: Set<String>
 }
 
-/// Records that can be copied as they are at one moment, while others change them.
-protocol SnapshotRecords: Sendable {
-    /// Writes all as of one moment into a new file.
-    func snapshot(to path: String) async throws(AttachmentError) -> StoreReferences
-}
-
 extension Store {
     /// Copies all of the store but the keys, as it is at one moment, while others use it. It is the new backup, whole and
     /// checked, when this returns; until then the directory holds what it held before. It shares no file with the store.
@@ -38,7 +32,7 @@ extension Store {
     /// - Throws: ``StoreError/malformed(path:faults:)``, ``StoreError/noRoom(path:needed:free:)``; `store_failed` also
     ///   where the store can't be copied; `store_full`.
     public func backup(into backup: BackupDirectory) async throws -> BackupReport {
-        guard let records = records as? any SnapshotRecords, let removals else {
+        guard let engine = (records as? SQLRecordStore)?.engine as? SQLiteEngine, let removals else {
             throw AttachmentError.storeFailed(
                 reason: "only a store that keeps its bytes in its directory can be backed up")
         }
@@ -47,8 +41,8 @@ extension Store {
         defer { withExtendedLifetime(held) {} }
         let references: StoreReferences
         do {
-            references = try await records.snapshot(to: backup.newRecords.string)
-            try await BlockingWork.run { try SQLiteRecordStore.check(at: backup.newRecords.string) }
+            references = try await engine.snapshot(to: backup.newRecords.string, at: records.now())
+            try await BlockingWork.run { try SQLiteEngine.check(at: backup.newRecords.string) }
             try await findRoom(for: references, in: backup)
         } catch {
             _ = try? Files.remove(backup.newRecords)

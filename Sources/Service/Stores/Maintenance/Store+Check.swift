@@ -2,7 +2,7 @@ internal import GRDB
 internal import Platform
 internal import SystemPackage
 
-extension SQLiteRecordStore {
+extension SQLiteEngine {
     /// Checks the structure of a database, and that its rows refer to rows that are there.
     ///
     /// - Parameter isQuick: Leaves out the comparison of indexes with their tables.
@@ -34,7 +34,7 @@ extension Store {
             guard !hasBlobs(beside: path.string) else { throw .malformed(path: path.string, faults: ["it is empty."]) }
             return
         }
-        try SQLiteRecordStore.check(at: path.string, quickly: isQuick)
+        try SQLiteEngine.check(at: path.string, quickly: isQuick)
     }
 
     /// Whether a database has the directory of blobs beside it, which no other program's has.

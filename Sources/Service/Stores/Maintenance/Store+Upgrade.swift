@@ -17,6 +17,6 @@ extension Store {
         } catch {
             throw .inaccessible(path: directory, reason: "\(error)")
         }
-        return try SQLiteRecordStore.upgradePlan(at: path)
+        return try SQLiteEngine.upgradePlan(at: path)
     }
 }

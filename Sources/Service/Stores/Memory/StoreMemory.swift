@@ -24,7 +24,8 @@ public final class StoreMemory: Sendable {
             try Files.makeDirectory(path)
             for name in ["spool", "workers"] { try Files.makeDirectory(path.appending(name)) }
             revocations = countsRevocations ? try RevocationCounter(path: path.appending("revocations")) : nil
-            records = try SQLiteRecordStore.connectInMemory()
+            records = try SQLiteEngine.connectInMemory(
+                workers: WorkerLocks(directory: path.appending("workers")))
         } catch {
             throw StoreError(error, at: directory)
         }

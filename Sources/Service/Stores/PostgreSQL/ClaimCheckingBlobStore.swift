@@ -8,7 +8,7 @@ struct ClaimCheckingBlobStore: BlobStore {
 
     private func check(_ claim: ClaimID) async throws(AttachmentError) {
         let holds: Bool
-        do { holds = try await node.holds(claim) } catch { throw AttachmentError(postgres: error) }
+        do { holds = try await node.holds(claim) } catch { throw AttachmentError(storing: error) }
         guard holds else {
             throw .storeFailed(reason: "the job was given to another node while this node was unreachable")
         }
@@ -51,9 +51,4 @@ struct ClaimCheckingBlobStore: BlobStore {
     ) async throws(AttachmentError) -> Page<StoredObject<BlobName>> {
         try await base.list(after: cursor, limit: limit)
     }
-}
-
-extension PostgresRecordStore {
-    /// A store of bytes whose objects are written by this node only while it may.
-    func guarding(_ blobs: any BlobStore) -> any BlobStore { ClaimCheckingBlobStore(base: blobs, node: node) }
 }

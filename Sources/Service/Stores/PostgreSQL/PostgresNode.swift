@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A node: one opening of the store, known by an id that is new each time. It lives while its row has a heartbeat; no lock
 /// tells, for a node that is cut off holds its locks for as long as it likes.
-final class PostgresNode: Sendable {
+final class PostgresNode: StoreNode {
     /// When nodes count as dead, and who may say so.
     struct Timing: Sendable {
         var heartbeat: Duration = .seconds(2)
@@ -32,6 +32,7 @@ final class PostgresNode: Sendable {
     let timing: Timing
     /// Where others reach it, as ``StoreDatabase/advertises`` has it.
     private let url: String?
+    /// With a thread of its own, so that slow statements never make a node look dead that lives.
     private let pool: PostgresPool
     /// Told how many nodes and commands live, at each heartbeat.
     private let tell: @Sendable (Int) -> Void
@@ -79,9 +80,10 @@ final class PostgresNode: Sendable {
     static let slots = 8
 
     init(
-        _ pool: PostgresPool, at url: String? = nil, _ timing: Timing, _ tell: @escaping @Sendable (Int) -> Void
+        _ parameters: PostgresParameters, at url: String? = nil, _ timing: Timing,
+        _ tell: @escaping @Sendable (Int) -> Void
     ) {
-        self.pool = pool
+        pool = PostgresPool(parameters, writers: 1, readers: 1)
         self.url = url
         self.tell = tell
         self.timing = timing
@@ -94,8 +96,8 @@ final class PostgresNode: Sendable {
         // Its jobs are free at once; where that fails, its heartbeats stay out.
         Task { [pool, id] in
             _ = try? await pool.batch([
-                PostgresStatement("DELETE FROM nodes WHERE id = $1", [.uuid(id)]),
-                PostgresStatement(
+                Statement("DELETE FROM nodes WHERE id = $1", [.uuid(id)]),
+                Statement(
                     """
                     DELETE FROM run_nodes WHERE node = $1
                         AND NOT EXISTS (SELECT 1 FROM runs WHERE id = run_nodes.run AND ended_at IS NULL)
@@ -106,7 +108,7 @@ final class PostgresNode: Sendable {
     }
 
     /// Lives from now on. To be called before anything is done that others look at the node for.
-    func live() async throws(PostgresError) {
+    func live() async throws {
         if state.withLock({ $0.last != nil }) { return }
         try await beat()
         goOn()
@@ -144,7 +146,7 @@ final class PostgresNode: Sendable {
         let now = ContinuousClock.now
         let (role, isDraining) = state.withLock { ($0.role, $0.isDraining) }
         let rows = try await pool.batch([
-            PostgresStatement(
+            Statement(
                 """
                 INSERT INTO nodes (id, name, version, slot, url, role, draining, started_at, heartbeat_at)
                 VALUES ($1, $2, $3, $4, $5, $6, $7, \(PostgresClock.sql), \(PostgresClock.sql))
@@ -156,13 +158,15 @@ final class PostgresNode: Sendable {
                     .uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(Schema.version)"), .int(slot),
                     .text(url), .text(role?.rawValue ?? NodeCensus.command), .bool(isDraining),
                 ]),
-            PostgresStatement("SELECT id, role, draining FROM nodes WHERE \(isAlive)"),
+            Statement("SELECT id, role, draining FROM nodes WHERE \(isAlive)"),
         ])
         let census = try NodeCensus(rows[1])
         tell(census.ids.count)
-        let time = try rows[0].first?.instant("heartbeat_at")
+        let time = try rows[0].first?.int64("heartbeat_at")
         state.withLock { state in
-            if let time, state.server.note(time, at: now, tolerance: mostDrift), state.steadySince != nil {
+            if let time, state.server.note(Instant(milliseconds: time), at: now, tolerance: mostDrift),
+                state.steadySince != nil
+            {
                 // All other nodes' heartbeats and claims have to come anew, by the clock as it is now.
                 state.steadySince = now + timing.steadiness
             }
@@ -328,23 +332,22 @@ final class PostgresNode: Sendable {
         }
         strays.removeAll { known.contains(ClaimID(rawValue: $0)) }
         guard !strays.isEmpty else { return }
-        _ = try await pool.batch([PostgresStatement(Self.handBack, [.uuids(strays)])])
+        _ = try await pool.batch([Statement(RecordTransaction.handBack, [.uuids(strays)])])
         lookFromTheStart()
     }
 
     /// How long after its end a claim is known that isn't in the record.
     private static let memory: Duration = .seconds(600)
 
-    /// Nobody has begun what these claims hold.
-    static let handBack = """
-        UPDATE queue SET state = 'pending', attempt = attempt - 1, interrupted = true, claim = NULL, node = NULL,
-            claimed_until = NULL
-        WHERE claim = ANY($1::uuid[])
-        """
-
     /// A condition on a node's heartbeat, which is the server's time whatever the store's instants are. One from later than
     /// now is from before the server's clock was set back.
     var isAlive: String { Self.isAlive(within: timing.deadAfter) }
+
+    func lives(_ id: String) -> String {
+        "EXISTS (SELECT 1 FROM nodes WHERE nodes.id = \(id) AND \(isAlive))"
+    }
+
+    var firingPatience: Duration { timing.firing }
 
     static func isAlive(within time: Duration) -> String {
         "abs(heartbeat_at - \(PostgresClock.sql)) < \(time.wholeMilliseconds)"

@@ -5,10 +5,6 @@ extension PostgresSchema {
             id uuid PRIMARY KEY, name text NOT NULL, version text NOT NULL, slot int NOT NULL, started_at bigint NOT NULL,
             heartbeat_at bigint NOT NULL, url text, role text NOT NULL, draining boolean NOT NULL);
 
-        -- The jobs of a run are left to the run while one of its nodes lives.
-        CREATE TABLE run_nodes (run text, node uuid, PRIMARY KEY (run, node));
-        CREATE INDEX run_nodes_by_node ON run_nodes (node);
-
         -- One run of a name is open at a time.
         CREATE TABLE runs (
             id text PRIMARY KEY, name text NOT NULL, tenant text NOT NULL, source text NOT NULL, start_after text,

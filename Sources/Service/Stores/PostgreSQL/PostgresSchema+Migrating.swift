@@ -1,5 +1,7 @@
 internal import SatchelCore
+internal import Dispatch
 internal import Postgres
+internal import Synchronization
 
 extension PostgresSchema {
     /// For a lock that others' statements would have to wait behind; then it is tried again.
@@ -40,23 +42,33 @@ extension PostgresSchema {
     ///
     /// - Returns: False if another program does it now. The caller must not wait in a transaction, because an index that is
     ///   made beside others' writes waits for all statements that began before.
-    private static func alone(_ pool: PostgresPool, _ body: () async throws -> Void) async throws -> Bool {
+    private static func alone(
+        _ pool: PostgresPool, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws -> Bool {
         try await pool.transaction(within: limit) { transaction in
             do {
-                try await transaction.run("SELECT 1 FROM migration FOR UPDATE NOWAIT")
+                try transaction.run("SELECT 1 FROM migration FOR UPDATE NOWAIT")
             } catch let error as PostgresError where error.isFailure(lockNotAvailable) {
                 return false
             }
             // This also ends the statement before, whose snapshot is kept until the next: an index would wait for it, too.
-            try await transaction.run("SET LOCAL idle_in_transaction_session_timeout TO 0")
-            try await body()
+            try transaction.run("SET LOCAL idle_in_transaction_session_timeout TO 0")
+            // On other connections, while this thread keeps the row locked.
+            let isOver = DispatchSemaphore(value: 0)
+            let result = Mutex<Result<Void, any Error>>(.success(()))
+            Task {
+                do { try await body() } catch { result.withLock { $0 = .failure(error) } }
+                isOver.signal()
+            }
+            isOver.wait()
+            try result.withLock(\.self).get()
             return true
         }
     }
 
     /// Tables that two make at once fail one of them, which finds the other's the next time.
     private static func begin(_ pool: PostgresPool) async throws(PostgresError) {
-        let statements = beginning.map { PostgresStatement($0) }
+        let statements = beginning.map { Statement($0) }
         do {
             _ = try await pool.batch(statements)
         } catch {
@@ -79,7 +91,7 @@ extension PostgresSchema {
                 WHERE version::int < $1 AND \(PostgresNode.isAlive(within: PostgresNode.Timing().deadAfter)))
             """
         let allowed = try await pool.batch([
-            PostgresStatement(
+            Statement(
                 "UPDATE schema_version SET least_node = greatest(least_node, $1) WHERE NOT \(older)",
                 [.int(step.leastNode)])
         ])
@@ -88,7 +100,7 @@ extension PostgresSchema {
             try await untilLocked { () throws(PostgresError) in try await carryOut(part, number: index, pool) }
         }
         _ = try await pool.batch([
-            PostgresStatement(
+            Statement(
                 "UPDATE schema_version SET version = $1, step = 0, at = \(PostgresClock.sql)", [.int(step.version)])
         ])
     }
@@ -96,16 +108,16 @@ extension PostgresSchema {
     private static func carryOut(
         _ part: SchemaStep.PostgresPart, number: Int, _ pool: PostgresPool
     ) async throws(PostgresError) {
-        let done = PostgresStatement("UPDATE schema_version SET step = $1", [.int(number + 1)])
+        let done = Statement("UPDATE schema_version SET step = $1", [.int(number + 1)])
         let timeout = "lock_timeout TO \(lockTimeout.wholeMilliseconds)"
-        let own = [PostgresStatement("SET LOCAL statement_timeout TO 0"), PostgresStatement("SET LOCAL \(timeout)")]
+        let own = [Statement("SET LOCAL statement_timeout TO 0"), Statement("SET LOCAL \(timeout)")]
         switch part {
         case .together(let statements):
             // An earlier attempt may have been committed, whose answer was lost.
             if try await pool.rows("SELECT step FROM schema_version", on: .write).first?.int("step") == number + 1 {
                 return
             }
-            _ = try await pool.batch(own + statements.map { PostgresStatement($0) } + [done], within: limit)
+            _ = try await pool.batch(own + statements.map { Statement($0) } + [done], within: limit)
         case .index(let name, let columns):
             for setting in ["statement_timeout TO 0", timeout] { _ = try await pool.rows("SET \(setting)", on: .write) }
             for statement in [
@@ -115,7 +127,7 @@ extension PostgresSchema {
             }
             _ = try await pool.batch([done])
         case .repeated(let statement):
-            while try await pool.batch(own + [PostgresStatement(statement)], within: limit)[2].changes > 0 {}
+            while try await pool.batch(own + [Statement(statement)], within: limit)[2].changes > 0 {}
             _ = try await pool.batch([done])
         }
     }

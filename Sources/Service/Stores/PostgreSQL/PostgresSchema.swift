@@ -1,16 +1,11 @@
 internal import SatchelCore
 internal import Postgres
 
-/// The schema of the records in PostgreSQL. Rules are checks, keys and the conditions of statements: no triggers, procedures
-/// or extensions. ``Schema`` lists the tables.
-///
-/// A job is a row of `jobs`, written when it comes and when it ends, and until then one of `queue`, which is narrow and
-/// changes often: what is claimed, by whom, and how often it was tried stands there alone.
+/// The schema of the records in PostgreSQL: ``RecordSchema``, and what many nodes need. ``Schema`` lists the tables.
 enum PostgresSchema {
     /// Statement by statement.
-    static let tables = [cluster, jobs, bytes, access, notifications, transfers].flatMap { text in
-        text.split(separator: ";\n", omittingEmptySubsequences: true).map(String.init)
-    }
+    static let tables =
+        RecordSchema.tables + cluster.split(separator: ";\n", omittingEmptySubsequences: true).map(String.init)
 
     /// What everything begins with. Beside the version a row that one migration at a time has locked.
     static let beginning = [
@@ -43,7 +38,7 @@ enum PostgresSchema {
         let isOfDevelopment: Bool
         do throws(PostgresError) {
             do throws(PostgresError) {
-                let rows = try await pool.batch([PostgresStatement("SELECT version, least_node FROM schema_version")])
+                let rows = try await pool.batch([Statement("SELECT version, least_node FROM schema_version")])
                 guard let row = rows[0].first else { throw PostgresError.unexpectedColumn("version") }
                 return (try row.int("version"), try row.int("least_node"))
             } catch {
@@ -59,13 +54,4 @@ enum PostgresSchema {
         if isOfDevelopment { throw .developmentStore(path: pool.parameters.description) }
         return (0, 0)
     }
-}
-
-/// Where the store's instants come from: the server, whose clock all nodes share, or for tests a clock of theirs.
-enum PostgresClock: Sendable {
-    case server
-    case fixed(@Sendable () -> Instant)
-
-    /// Milliseconds, by the server.
-    static let sql = "floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint"
 }

@@ -1,15 +1,12 @@
-public import SatchelCore
+internal import SatchelCore
 internal import FoundationEssentials
 internal import Postgres
-
-extension PostgresRecordStore {
-    public var sharedRuns: (any SharedRuns)? { PostgresSharedRuns(store: self) }
-}
 
 /// Runs that the machines of a database share. Who lists renews its lead; who submits a page locks the run's row first and
 /// compares where the page begins, so that two who list do no harm.
 struct PostgresSharedRuns: SharedRuns {
-    let store: PostgresRecordStore
+    let store: SQLRecordStore
+    let cluster: PostgresEngine
 
     /// How long one that has ended is remembered.
     private static let memory: Duration = .seconds(30 * 86_400)
@@ -17,10 +14,10 @@ struct PostgresSharedRuns: SharedRuns {
     func join(_ name: String, source: String, tenant: TenantID) async throws(AttachmentError) -> SharedRun {
         let new = RunID.generate()
         let run = try await store.write { work in
-            try await work.run(
+            try work.run(
                 "DELETE FROM runs WHERE ended_at < $1", [.int((work.now - Self.memory).milliseconds)])
             // Again under the lock of whoever was first: the run that it began is then found.
-            let row = try await work.run(
+            let row = try work.run(
                 """
                 INSERT INTO runs (id, name, tenant, source, created_at) VALUES ($1, $2, $3, $4, $5)
                 ON CONFLICT (tenant, name) WHERE ended_at IS NULL DO UPDATE SET source = runs.source RETURNING id
@@ -30,7 +27,7 @@ struct PostgresSharedRuns: SharedRuns {
                     .int(work.now.milliseconds),
                 ]
             ).first
-            guard let row, let run = try await work.sharedRun(RunID(rawValue: row.text("id"))) else {
+            guard let row, let run = try work.sharedRun(RunID(rawValue: row.text("id"))) else {
                 throw TransactionConflict()
             }
             return run
@@ -40,11 +37,11 @@ struct PostgresSharedRuns: SharedRuns {
     }
 
     func status(of run: RunID) async throws(AttachmentError) -> SharedRun? {
-        try await store.read { work in try await work.sharedRun(run) }
+        try await store.read { work in try work.sharedRun(run) }
     }
 
     func leads(_ run: RunID) async throws(AttachmentError) -> Bool {
-        try await store.leads("run " + run.rawValue, whileAlive: true)
+        try await cluster.leads("run " + run.rawValue, whileAlive: true)
     }
 
     func submit(
@@ -54,23 +51,23 @@ struct PostgresSharedRuns: SharedRuns {
         for job in page.jobs { try job.validate() }
         let new: [NewJob]
         do { new = try page.jobs.map { try NewJob($0, keys: store.keys) } } catch {
-            throw AttachmentError(postgres: error)
+            throw AttachmentError(storing: error)
         }
         return try await store.write { work -> [RunAnswer]? in
             guard
-                let row = try await work.run("SELECT * FROM runs WHERE id = $1 FOR UPDATE", [.text(run.rawValue)])
+                let row = try work.run("SELECT * FROM runs WHERE id = $1 FOR UPDATE", [.text(run.rawValue)])
                     .first,
                 try row.optionalInt("ended_at") == nil
             else { return nil }
             let position = try row.optionalText("start_after")
             // The answer to an earlier attempt at this was lost.
-            let isDone = work.transaction.mayHaveCommitted && position == page.end && page.end != page.start
+            let isDone = work.mayHaveCommitted && position == page.end && page.end != page.start
             guard position == page.start || isDone else { return nil }
-            let answers = try await work.submit(new, to: run, SubmissionOptions(retriesFailed: retriesFailed))
+            let answers = try work.submit(new, to: run, SubmissionOptions(retriesFailed: retriesFailed))
             if isDone || answers.contains(.elsewhere) { return answers }
             let before =
                 page.isFirst ? (listed: 0, counts: "") : (listed: try row.int("listed"), counts: try row.text("counts"))
-            try await work.run(
+            try work.run(
                 "UPDATE runs SET start_after = $2, listed = $3, whole = $4, counts = $5 WHERE id = $1",
                 [
                     .text(run.rawValue), .text(page.end), .int(before.listed + page.listed), .bool(page.isLast),
@@ -84,15 +81,15 @@ struct PostgresSharedRuns: SharedRuns {
         _ run: RunID, count: @escaping @Sendable (_ counts: String) throws -> String
     ) async throws(AttachmentError) {
         try await store.write { work in
-            let row = try await work.run(
+            let row = try work.run(
                 "SELECT counts FROM runs WHERE id = $1 AND ended_at IS NULL FOR UPDATE", [.text(run.rawValue)]
             ).first
             guard let row else { return }
-            try await work.run(
+            try work.run(
                 "UPDATE runs SET ended_at = $2, counts = $3 WHERE id = $1",
                 [.text(run.rawValue), .int(work.now.milliseconds), .text(try count(row.text("counts")))])
-            try await work.run("DELETE FROM run_nodes WHERE run = $1", [.text(run.rawValue)])
-            try await work.run("DELETE FROM leaders WHERE task = $1", [.text("run " + run.rawValue)])
+            try work.run("DELETE FROM run_nodes WHERE run = $1", [.text(run.rawValue)])
+            try work.run("DELETE FROM leaders WHERE task = $1", [.text("run " + run.rawValue)])
             // Whoever waits for it.
             work.wakes.insert(.work)
         }
@@ -101,10 +98,10 @@ struct PostgresSharedRuns: SharedRuns {
     func abandon(_ run: RunID) async throws(AttachmentError) {
         try await store.write { work in
             // As that of a node which is gone.
-            try await work.run(
+            try work.run(
                 "UPDATE run_nodes SET node = gen_random_uuid() WHERE run = $1 AND node = $2",
                 [.text(run.rawValue), .uuid(store.node.id)])
-            try await work.run(
+            try work.run(
                 "DELETE FROM leaders WHERE task = $1 AND node = $2",
                 [.text("run " + run.rawValue), .uuid(store.node.id)])
         }
@@ -114,7 +111,7 @@ struct PostgresSharedRuns: SharedRuns {
         _ run: RunID, count: @escaping @Sendable (_ counts: String) throws -> String
     ) async throws(AttachmentError) {
         try await store.write { work in
-            let row = try await work.run(
+            let row = try work.run(
                 """
                 SELECT counts FROM runs WHERE id = $1 AND ended_at IS NULL
                     AND EXISTS (SELECT 1 FROM run_nodes WHERE run = $1 AND node = $2) FOR UPDATE
@@ -122,24 +119,23 @@ struct PostgresSharedRuns: SharedRuns {
             ).first
             // Counted already, where the answer to an earlier attempt was lost.
             guard let row else { return }
-            try await work.run(
+            try work.run(
                 "UPDATE runs SET counts = $2 WHERE id = $1",
                 [.text(run.rawValue), .text(try count(row.text("counts")))])
-            try await work.run(
+            try work.run(
                 "DELETE FROM run_nodes WHERE run = $1 AND node = $2", [.text(run.rawValue), .uuid(store.node.id)])
         }
     }
 }
 
-extension PostgresWork {
-    fileprivate func sharedRun(_ id: RunID) async throws -> SharedRun? {
-        let row = try await run(
+extension RecordTransaction {
+    fileprivate func sharedRun(_ id: RunID) throws -> SharedRun? {
+        let row = try run(
             """
             SELECT *, (SELECT count(*) FROM queue WHERE run = runs.id AND state = 'pending') AS waiting,
                 (SELECT count(*) FROM queue WHERE run = runs.id) AS unfinished,
                 (SELECT count(*) FROM run_nodes WHERE run = runs.id) AS members,
-                (SELECT count(*) FROM run_nodes JOIN nodes ON nodes.id = run_nodes.node
-                    WHERE run = runs.id AND \(store.node.isAlive)) AS machines
+                (SELECT count(*) FROM run_nodes WHERE run = runs.id AND \(store.node.lives("run_nodes.node"))) AS machines
             FROM runs WHERE id = $1
             """, [.text(id.rawValue)]
         ).first
@@ -166,10 +162,10 @@ extension PostgresWork {
     /// a single one.
     fileprivate func submit(
         _ jobs: [NewJob], to run: RunID, _ options: SubmissionOptions
-    ) async throws -> [RunAnswer] {
+    ) throws -> [RunAnswer] {
         guard let tenant = jobs.first?.submission.tenant else { return [] }
         var known: [String: KnownWork] = [:]
-        let rows = try await self.run(
+        let rows = try self.run(
             """
             SELECT key, work_key, run, state, body_digest FROM jobs WHERE tenant = $1 AND work_key = ANY($2::text[])
             """, [.text(tenant.rawValue), .texts(jobs.map(\.submission.workKey))])
@@ -181,8 +177,8 @@ extension PostgresWork {
         let unknown = jobs.filter { known[$0.submission.workKey ?? ""] == nil }
         if let first = unknown.first {
             // They differ in their sources alone.
-            let profile = try await profileKey(first.submission.profile, body: first.stored.profile)
-            _ = try await insert(unknown.map { PlacedJob(new: $0, profile: profile) })
+            let profile = try profileKey(first.submission.profile, body: first.stored.profile)
+            _ = try insert(unknown.map { PlacedJob(new: $0, profile: profile) })
         }
         var answers: [RunAnswer] = []
         var earlier: [Int: Int64] = [:]
@@ -203,10 +199,10 @@ extension PostgresWork {
                 earlier[index] = work.key
                 continue
             }
-            guard case .unchanged(let record) = try await submit(job, options) else { continue }
+            guard case .unchanged(let record) = try submit(job, options) else { continue }
             answers[index] = record.state.isFinished ? .earlier(record) : .elsewhere
         }
-        let records = try await jobRecords(Array(Set(earlier.values)))
+        let records = try jobRecords(Array(Set(earlier.values)))
         for (index, key) in earlier {
             // Deleted this moment.
             guard let record = records[key] else { throw TransactionConflict() }

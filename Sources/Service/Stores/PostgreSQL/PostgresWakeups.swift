@@ -1,4 +1,4 @@
-public import SatchelCore
+internal import SatchelCore
 internal import Postgres
 internal import Synchronization
 
@@ -73,8 +73,8 @@ final class PostgresWakeups: Sendable {
             guard !channels.isEmpty else { return }
             // Others look by themselves soon after.
             _ = try? await pool.batch(
-                [PostgresStatement("SET LOCAL synchronous_commit TO off")]
-                    + channels.map { PostgresStatement("NOTIFY \"\($0.rawValue)\"") })
+                [Statement("SET LOCAL synchronous_commit TO off")]
+                    + channels.map { Statement("NOTIFY \"\($0.rawValue)\"") })
             try? await Task.sleep(for: Self.share * nodes)
         }
     }
@@ -85,45 +85,5 @@ final class PostgresWakeups: Sendable {
             if let channel = Channel(rawValue: name) { handler(channel.event) }
         }
         state.withLock { $0.listener = listener }
-    }
-}
-
-extension PostgresRecordStore {
-    /// Wake-ups come sooner, while they are heard.
-    public var pace: QueuePace {
-        QueuePace(work: .milliseconds(wakeups.status == .works ? 250 : 100), ends: .milliseconds(50))
-    }
-
-    public func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) {
-        wakeups.listen(handler)
-    }
-
-    public func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus] {
-        do {
-            let names = Array(jobs)
-            let rows = try await pool.rows(
-                """
-                SELECT jobs.tenant, jobs.id, jobs.generation, jobs.state, queue.attempt, queue.node,
-                    NULLIF(nodes.url, '') AS url
-                FROM unnest($1::text[], $2::text[]) AS names (tenant, id)
-                    JOIN jobs ON jobs.tenant = names.tenant AND jobs.id = names.id
-                    LEFT JOIN queue ON queue.job = jobs.key AND queue.state = 'running' AND queue.node <> $3
-                    LEFT JOIN nodes ON nodes.id = queue.node
-                """, [.texts(names.map(\.tenant.rawValue)), .texts(names.map(\.job.rawValue)), .uuid(node.id)])
-            var status: [JobName: JobStatus] = [:]
-            for row in rows {
-                let name = JobName(
-                    tenant: TenantID(rawValue: try row.text("tenant")), job: JobID(rawValue: try row.text("id")))
-                var found = JobStatus(generation: try row.int("generation"), state: try row.choice("state"))
-                if let node = try row.optionalText("node") {
-                    found.remote = RemoteAttempt(
-                        try row.int("attempt"), on: node, at: try row.optionalText("url"))
-                }
-                status[name] = found
-            }
-            return status
-        } catch {
-            throw AttachmentError(postgres: error)
-        }
     }
 }

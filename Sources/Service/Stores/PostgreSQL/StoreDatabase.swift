@@ -65,7 +65,7 @@ extension Store {
                 throw StoreError(error, at: scratch)
             }
             return try Store(scratch: scratch, keys: keys, bytes: bytes) {
-                PostgresRecordStore(
+                SQLRecordStore(
                     pool, keys: $0, garbage: $1, garbageDelay: database.garbageDelay, notifies: database.notifies,
                     timing: PostgresNode.Timing(deadAfter: database.deadAfter, steadiness: database.deadAfter),
                     advertising: database.advertises)

@@ -1,20 +1,19 @@
 internal import GRDB
 
-/// The schema of the records in SQLite. Rules are checks, keys and triggers, which no caller can go around. ``Schema`` lists
-/// the tables.
+/// The schema of the records in SQLite: ``RecordSchema`` in SQLite's words, and the store's time. ``Schema`` lists the tables.
 enum SQLiteSchema {
     /// `application_id` of the database file: "Satc".
     static let applicationID: Int32 = 0x5361_7463
     /// That of development versions before 0.1.0.
     private static let developmentID: Int32 = 0x5361_7452
 
-    static let tables = [store, jobs, bytes, access, notifications, transfers].joined(separator: "\n")
+    static let tables = (store + RecordSchema.tables.map(translated)).joined(separator: ";\n")
 
     /// The version of a database's schema; 0 if the database is empty.
     ///
     /// - Throws: `notAStore`, `developmentStore`, `newerSchema`.
     static func version(of database: Database, at path: String, _ steps: [SchemaStep] = Schema.steps) throws -> Int {
-        guard try database.row("SELECT 1 FROM sqlite_schema LIMIT 1") != nil else { return 0 }
+        guard try Int.fetchOne(database, sql: "SELECT 1 FROM sqlite_schema LIMIT 1") != nil else { return 0 }
         switch try Int32.fetchOne(database, sql: "PRAGMA application_id") {
         case applicationID: break
         case developmentID: throw StoreError.developmentStore(path: path)
@@ -37,6 +36,7 @@ enum SQLiteSchema {
         try database.inTransaction(.immediate) {
             for step in steps where step.version > version { try database.execute(sql: step.sqlite) }
             if version > 0 { try database.checkForeignKeys() }
+            try describeAsLarge(database)
             try database.execute(
                 sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(steps.last?.version ?? 0)")
             return .commit
@@ -44,18 +44,64 @@ enum SQLiteSchema {
         try database.execute(sql: "PRAGMA foreign_keys = ON")
     }
 
-    private static let store = """
-        -- Time never goes back, whatever the clock of the machine does.
-        CREATE TABLE store (
-            only INTEGER PRIMARY KEY CHECK (only = 1),
-            last_instant INTEGER NOT NULL,
-            revocations INTEGER NOT NULL DEFAULT 0
-        ) STRICT;
-        INSERT INTO store VALUES (1, 0, 0);
-        CREATE TRIGGER store_stays BEFORE DELETE ON store
-        BEGIN SELECT RAISE(ABORT, 'the store must keep its time'); END;
-        CREATE TRIGGER store_time_never_goes_back BEFORE UPDATE OF last_instant ON store
-        WHEN NEW.last_instant < OLD.last_instant
-        BEGIN SELECT RAISE(ABORT, 'time would go back'); END;
-        """
+    /// Columns that take few values.
+    private static let coarse: Set = [
+        "tenant", "state", "kind", "run", "lane", "priority", "type", "action", "actor_kind", "role", "code",
+        "generation", "slot", "damaged", "refs",
+    ]
+
+    /// Tells SQLite of its indexes what ANALYZE would find in a large store. Without that it takes a tenant or a state for as
+    /// selective as an id.
+    private static func describeAsLarge(_ database: Database) throws {
+        try database.execute(sql: "ANALYZE; DELETE FROM sqlite_stat1")
+        let indexes = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT indexes.name, indexes.tbl_name, list."unique" AS is_unique, list.partial
+                FROM sqlite_schema AS indexes, pragma_index_list(indexes.tbl_name) AS list
+                WHERE indexes.type = 'index' AND list.name = indexes.name AND indexes.tbl_name NOT LIKE 'sqlite_%'
+                """)
+        for index in indexes {
+            let (name, isPartial): (String, Bool) = (index["name"], index["partial"])
+            var counts = [isPartial ? 500_000 : 1_000_000]
+            for row in try Row.fetchAll(database, sql: "SELECT name FROM pragma_index_info(?)", arguments: [name]) {
+                let (column, left): (String?, Int) = (row["name"], counts[counts.count - 1])
+                let isCoarse = column.map(coarse.contains) ?? false
+                counts.append(isCoarse ? max(left / 4, min(left, 10)) : min(left, 10))
+            }
+            if index["is_unique"] as Bool { counts[counts.count - 1] = 1 }
+            try database.execute(
+                sql: "INSERT INTO sqlite_stat1 VALUES (?, ?, ?)",
+                arguments: [
+                    index["tbl_name"] as String, name, counts.map(String.init).joined(separator: " "),
+                ])
+        }
+        try database.execute(sql: "ANALYZE sqlite_schema")
+    }
+
+    /// Time never goes back, whatever the clock of the machine does.
+    private static let store = [
+        "CREATE TABLE store (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), last_instant INTEGER NOT NULL) STRICT",
+        "INSERT INTO store VALUES (1, 0)",
+    ]
+
+    /// A statement of ``RecordSchema`` in SQLite's words: its own types, strict tables, and no second copy of a key.
+    static func translated(_ statement: String) -> String {
+        var text = statement.replacing(#/\s+WITH \([^)]*\)$/#, with: "").replacing(#/ COLLATE "C"/#, with: "")
+        guard text.hasPrefix("CREATE TABLE") else { return text }
+        let identity = #/bigint GENERATED ALWAYS AS IDENTITY( PRIMARY KEY| UNIQUE)?/#
+        let isNumbered = text.firstMatch(of: identity) != nil
+        // The number is the key that SQLite knows rows by; what else is one is unique.
+        if isNumbered {
+            text = text.replacing("PRIMARY KEY (", with: "UNIQUE (").replacing(identity, with: "INTEGER PRIMARY KEY")
+        }
+        for (pattern, type) in [
+            (#/\b(?:text|uuid)\b/#, "TEXT"), (#/\bbigint\[\]/#, "TEXT"), (#/\bbytea\b/#, "BLOB"),
+            (#/\bfloat8\b/#, "REAL"), (#/\b(?:bigint|smallint|int|boolean)\b/#, "INTEGER"),
+        ] as [(Regex<Substring>, String)] {
+            text = text.replacing(pattern, with: type)
+        }
+        let hasNumberAsKey = isNumbered || text.contains(#/INTEGER PRIMARY KEY/#)
+        return text + (hasNumberAsKey ? " STRICT" : " STRICT, WITHOUT ROWID")
+    }
 }

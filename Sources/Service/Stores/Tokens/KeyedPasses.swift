@@ -70,6 +70,6 @@ struct KeyedPasses: NodePasses {
 extension Store {
     /// Nil where no other node could be asked.
     public var passes: (any NodePasses)? {
-        (records as? PostgresRecordStore).map { KeyedPasses(keys: keys, node: $0.node.id) }
+        (records as? SQLRecordStore)?.engine.cluster.map { KeyedPasses(keys: keys, node: $0.members.id) }
     }
 }

@@ -98,9 +98,10 @@ struct StoreCommand: AsyncParsableCommand {
             }
             do {
                 if case .directory(let path) = store.location { try Store.check(at: path) }
-            } catch StoreError.malformed(let path, let faults) {
+            } catch {
+                guard case .malformed(_, let faults) = error else { throw error }
                 for fault in faults { print("database \(fault)") }
-                throw CommandFailure(StoreError.malformed(path: path, faults: faults).description)
+                throw CommandFailure(error.description)
             }
             let opened = try await openStore(store)
             let backup: BackupDirectory?

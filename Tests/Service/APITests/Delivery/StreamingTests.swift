@@ -222,9 +222,9 @@ private final class StreamedBlobs: BlobStore {
     @Test func `a stream ends where nobody can say for a second that its access wasn't taken back`() async throws {
         let memory = try StoreMemory(countsRevocations: false)
         try await LiveService.run({ $0.memory = memory }) { live in
-            let records = try #require(live.store.records as? SQLiteRecordStore)
+            let records = try #require(live.store.records as? SQLRecordStore)
             func rename(_ table: String, to name: String) async throws {
-                try await records.write { database, _ in try database.run("ALTER TABLE \(table) RENAME TO \(name)") }
+                try await records.write { work in _ = try work.run("ALTER TABLE \(table) RENAME TO \(name)") }
             }
             let content = try await live.deliver([.main: Data(repeating: 1, count: 60_000_000)])
             let path = try await live.leasePath(to: content, .main)

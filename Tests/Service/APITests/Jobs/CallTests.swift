@@ -17,13 +17,14 @@ import Testing
         _ text: String, hiding tokens: [AccessToken] = [], to url: String, subject: String? = nil,
         giveUpAfter time: Duration? = nil, in live: LiveService
     ) async throws -> String {
-        let records = try #require(live.store.records as? SQLiteRecordStore)
+        let records = try #require(live.store.records as? SQLRecordStore)
         let id = UUID.version7().uuidString.lowercased()
-        try await records.write { database, now in
-            try database.enqueue(
-                OutgoingCall(
-                    id: id, tenant: live.tenant, type: CallType(rawValue: "test.happened"), subject: subject, url: url,
-                    body: TokenTemplate(Data(text.utf8), hiding: tokens), giveUpAt: time.map { now + $0 }), at: now)
+        let tenant = live.tenant
+        try await records.write { work in
+            let call = OutgoingCall(
+                id: id, tenant: tenant, type: CallType(rawValue: "test.happened"), subject: subject, url: url,
+                body: TokenTemplate(Data(text.utf8), hiding: tokens), giveUpAt: time.map { work.now + $0 })
+            _ = try work.send([work.enqueueing(call)])
         }
         return id
     }
@@ -154,8 +155,9 @@ import Testing
                         == "given up after 1 attempts: the receiver answered 503")
                 let other = try await enqueue("{}", to: origin.url("/other"), subject: "s", in: live)
                 try await eventually { origin.count(of: "/other") >= 2 }
-                try await #require(live.store.records as? SQLiteRecordStore).write { database, now in
-                    try database.cancelCalls(of: "s", tenant: live.tenant, reason: "superseded", at: now)
+                let tenant = live.tenant
+                try await #require(live.store.records as? SQLRecordStore).write { work in
+                    _ = try work.send([work.cancelling(callsOf: "s", tenant: tenant, reason: "superseded")])
                 }
                 let calledOff = try await live.send(.get, "/v1/calls/\(other)").json
                 #expect(calledOff["state"].string == "cancelled" && calledOff["reason"].string == "superseded")

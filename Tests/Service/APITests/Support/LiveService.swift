@@ -253,7 +253,7 @@ final class LiveService: Sendable {
     func spooled() async throws -> [String] {
         var names = try FileManager.default.contentsOfDirectory(atPath: store.scratch)
         // In a directory they are among those.
-        guard store.records is PostgresRecordStore else { return names }
+        guard store.passes != nil else { return names }
         try await Store.forEachPage(of: store.sources.list) { names += $0.map(\.name.rawValue) }
         return names
     }

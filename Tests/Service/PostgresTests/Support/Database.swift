@@ -27,7 +27,7 @@ struct Database {
 
 extension PostgresPool {
     func insert(_ number: Int, _ word: String = "") async throws(PostgresError) {
-        _ = try await batch([PostgresStatement("INSERT INTO numbers VALUES ($1, $2)", [.int(number), .text(word)])])
+        _ = try await batch([Statement("INSERT INTO numbers VALUES ($1, $2)", [.int(number), .text(word)])])
     }
 }
 

@@ -211,7 +211,8 @@ import Testing
         // All but the end.
         func cutOff() async throws {
             let backup = try BackupDirectory(at: place.backup)
-            let references = try await place.fixture.sqlite.snapshot(to: backup.newRecords.string)
+            let references = try await place.fixture.sqlite.file.snapshot(
+                to: backup.newRecords.string, at: place.fixture.clock.now)
             for blob in references.blobs { _ = try await backup.blobs.adopt(blob, from: place.store.blobs) }
         }
         try await cutOff()
@@ -291,7 +292,7 @@ import Testing
             let lock = try Store.makeVacant(at: target)
             let backup = try BackupDirectory(existingAt: place.backup)
             let blobs = FileBlobStore(store: FilePath(target))
-            for blob in try SQLiteRecordStore.references(at: backup.records.string).blobs {
+            for blob in try SQLiteEngine.references(at: backup.records.string).blobs {
                 _ = try await blobs.adopt(blob, from: backup.blobs)
             }
             try Data("half".utf8).write(to: URL(filePath: target + "/records.new"))

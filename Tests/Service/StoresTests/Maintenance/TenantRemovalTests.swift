@@ -1,4 +1,5 @@
 import SatchelCore
+import GRDB
 import Foundation
 import TestSupport
 import Testing
@@ -104,17 +105,18 @@ import Testing
         try await fixture.store.remove(acme)
         if backend == .files {
             let sqlite = fixture.sqlite
-            let tables = try await sqlite.read { database, _ in
-                try database.texts(
-                    """
-                    SELECT DISTINCT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
-                    WHERE m.type = 'table' AND c.name = 'tenant'
-                    """)
+            let tables = try await sqlite.connections.read { database in
+                try String.fetchAll(
+                    database,
+                    sql: """
+                        SELECT DISTINCT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c
+                        WHERE m.type = 'table' AND c.name = 'tenant'
+                        """)
             }
             #expect(tables.count > 15)
             for table in tables {
-                let left = try await sqlite.read { database, _ in
-                    try database.number("SELECT count(*) FROM \(table) WHERE tenant = 'acme'")
+                let left = try await sqlite.connections.read { database in
+                    try Int.fetchOne(database, sql: "SELECT count(*) FROM \(table) WHERE tenant = 'acme'")
                 }
                 #expect(left == 0, "\(table)")
             }

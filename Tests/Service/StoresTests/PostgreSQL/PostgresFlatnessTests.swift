@@ -76,8 +76,7 @@ import Testing
             let fixture = try Fixture(.postgres)
             let database = try fixture.requireDatabase()
             let holder = PostgresPool(try PostgresParameters(database.url, application: "tests"))
-            let read = try await holder.transaction(.snapshot) { snapshot in
-                try await snapshot.run("SELECT count(*) FROM queue")
+            let read = try await holder.holding(["SELECT count(*) FROM queue"], .snapshot) {
                 for number in 0..<changes {
                     try await fixture.postgres.write { $0.change(.local, jobs: number % 2 == 0 ? 1 : -1) }
                 }
@@ -131,8 +130,7 @@ import Testing
         let fixture = try Fixture(.postgres)
         let database = try fixture.requireDatabase()
         let holder = PostgresPool(try PostgresParameters(database.url, application: "tests"))
-        return try await holder.transaction(.snapshot) { snapshot in
-            try await snapshot.run("SELECT count(*) FROM queue")
+        return try await holder.holding(["SELECT count(*) FROM queue"], .snapshot) {
             for _ in 0..<rounds {
                 try await pass(10, through: fixture.records)
                 // Ranks as after many more jobs: so that what is read below the last claim's is the same for all.

@@ -116,9 +116,9 @@ import Testing
         let pool = try pool(database.server, database.name)
         let held = Promise()
         let holding = Task {
-            try await pool.transaction { transaction in
-                try await transaction.run("SET LOCAL idle_in_transaction_session_timeout TO 0")
-                try await transaction.run("LOCK TABLE jobs IN ACCESS SHARE MODE")
+            try await pool.holding([
+                "SET LOCAL idle_in_transaction_session_timeout TO 0", "LOCK TABLE jobs IN ACCESS SHARE MODE",
+            ]) {
                 await held.wait()
             }
         }
@@ -198,14 +198,5 @@ import Testing
         let pool = try pool(server, "postgres")
         let error = await #expect(throws: StoreError.self) { try await PostgresSchema.check(pool) }
         #expect(error?.description == PostgresError.readOnly.description)
-    }
-
-    /// What is waited for until a test says so.
-    private final class Promise: Sendable {
-        private let stream = AsyncStream.makeStream(of: Void.self)
-
-        func keep() { stream.continuation.finish() }
-
-        func wait() async { for await _ in stream.stream {} }
     }
 }

@@ -91,22 +91,4 @@ import Testing
         }
         try await fixture.records.expectTrueCounts()
     }
-
-    @Test func `what an older version's node left out is made up for by a sweep, once`() async throws {
-        let fixture = try Fixture(.postgres)
-        let other = try fixture.reopened()
-        let database = try fixture.requireDatabase()
-        for _ in 0..<3 { _ = try await fixture.records.submit(.sample()) }
-        func count() throws -> [[String?]] {
-            try database.server.execute("SELECT sum(unfinished_jobs) FROM counters", in: database.name)
-        }
-        #expect(try count() == [["3"]])
-        try database.server.execute(
-            "UPDATE usage SET unfinished_jobs = unfinished_jobs + 2 WHERE slot = (SELECT min(slot) FROM usage)",
-            in: database.name)
-        for store in [fixture.store, other, fixture.store] {
-            try await store.records.forgetEndedWorkers()
-            #expect(try count() == [["5"]])
-        }
-    }
 }

@@ -143,15 +143,6 @@ import Testing
         #expect(words(entries) == ["deleted attachment by service"])
         #expect(entries.first?.detail == "expired" && entries.first?.subject.id == record.id.rawValue)
     }
-
-    @Test func `an entry can't be changed`() async throws {
-        let fixture = try Fixture(.files)
-        _ = try await fixture.records.createKey(named: "", for: acme, roles: [.read], lasting: nil)
-        await #expect(throws: (any Error).self) {
-            try await fixture.sqlite.write { database, _ in try database.run("UPDATE audit SET action = 'deleted'")
-            }
-        }
-    }
 }
 
 extension AuditFilter {

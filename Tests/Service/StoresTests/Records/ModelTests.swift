@@ -63,6 +63,12 @@ private struct Model {
         jobs[work] = job
     }
 
+    /// A node is new with each opening, whatever its workers are called.
+    mutating func forgetWorkers() {
+        for work in jobs.keys { jobs[work]?.worker = nil }
+        living = []
+    }
+
     /// The works that a claim takes, in order.
     mutating func claim(_ count: Int, by worker: String, until end: Instant, at now: Instant) -> [String] {
         living.insert(worker)
@@ -349,12 +355,8 @@ private struct Drive: ~Copyable {
     private mutating func crash() async throws {
         if memory != nil || database != nil {
             store = nil
-            if let database {
-                try database.killNodes()
-                // A node is new with each opening, whatever its workers are called.
-                for work in model.jobs.keys { model.jobs[work]?.worker = nil }
-            }
-            model.living = []
+            try database?.killNodes()
+            model.forgetWorkers()
             store = try open()
             return try await check()
         }
@@ -364,7 +366,7 @@ private struct Drive: ~Copyable {
         #expect(try Program.tool("cp").run(["-a", old, path]).status == 0)
         store = nil
         try FileManager.default.removeItem(atPath: old)
-        model.living = []
+        model.forgetWorkers()
         let isCleaned = Bool.random(using: &generator)
         if isCleaned {
             let cleaner = try open(exclusively: true)

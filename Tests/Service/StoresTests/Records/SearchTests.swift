@@ -174,15 +174,9 @@ import Testing
 extension RecordStore {
     /// The same, with pages that look at so few rows.
     func looking(at rows: Int) -> any RecordStore {
-        switch self {
-        case var store as SQLiteRecordStore:
-            store.longestSearch = rows
-            return store
-        case var store as PostgresRecordStore:
-            store.longestSearch = rows
-            return store
-        default: return self
-        }
+        guard var store = self as? SQLRecordStore else { return self }
+        store.longestSearch = rows
+        return store
     }
 }
 

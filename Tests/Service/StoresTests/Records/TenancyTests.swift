@@ -162,11 +162,14 @@ extension Fixture {
     /// All rows of all tables but what time leaves.
     fileprivate func dump() async throws -> [String] {
         if let database { return try database.dump() }
-        return try await sqlite.read { database, _ in
-            let tables = try database.texts(
-                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'store'")
+        return try await sqlite.connections.read { database in
+            let tables = try String.fetchAll(
+                database,
+                sql:
+                    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'store'"
+            )
             return try tables.flatMap { table in
-                try database.rows("SELECT * FROM \(table)").map { "\(table): \($0.description)" }
+                try Row.fetchAll(database, sql: "SELECT * FROM \(table)").map { "\(table): \($0.description)" }
             }
         }
     }
@@ -175,6 +178,6 @@ extension Fixture {
         if let database {
             return try database.server.execute("SELECT id FROM calls", in: database.name).compactMap { $0[0] }
         }
-        return try await sqlite.read { database, _ in try database.texts("SELECT id FROM calls") }
+        return try await sqlite.read { work in try work.run("SELECT id FROM calls").map { try $0.text("id") } }
     }
 }

@@ -1,4 +1,5 @@
 import SatchelCore
+import Postgres
 import GRDB
 import TestSupport
 import Testing
@@ -30,9 +31,9 @@ import Testing
             for index in 0..<60 {
                 group.addTask {
                     do {
-                        return try await records.commits.write { database, now in
-                            try database.run(
-                                "INSERT INTO tombstones (name, made_at) VALUES (?, 0)", ["\(index)"])
+                        return try await records.write { work in
+                            _ = try work.run(
+                                "INSERT INTO tombstones (name, made_at) VALUES ($1, 0)", [.text("\(index)")])
                             if index % 3 == 0 { throw AttachmentError.queueFull }
                             return true
                         }
@@ -44,7 +45,9 @@ import Testing
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(outcomes == 40)
-        let kept = try await records.read { database, _ in try database.texts("SELECT name FROM tombstones") }
+        let kept = try await records.read { work in
+            try work.run("SELECT name FROM tombstones").map { try $0.text("name") }
+        }
         #expect(Set(kept) == Set((0..<60).filter { $0 % 3 != 0 }.map(String.init)))
     }
 

@@ -29,8 +29,9 @@ import Testing
         func open() throws -> Store { try Store.open(at: path, keys: directory.path + "/keys") }
 
         func openNext(_ step: SchemaStep) throws -> DatabasePool {
-            try SQLiteRecordStore.connect(
-                to: records, lock: StoreLock(of: FilePath(path), exclusively: false), steps: Schema.steps + [step])
+            try SQLiteEngine.connect(
+                to: records, workers: WorkerLocks(directory: FilePath(path + "/workers")),
+                lock: StoreLock(of: FilePath(path), exclusively: false), steps: Schema.steps + [step])
         }
 
         func version(_ file: String) throws -> String { try sqlite(file, "PRAGMA user_version") }

@@ -2,6 +2,7 @@ import SatchelCore
 import Foundation
 import Glibc
 import Platform
+import GRDB
 import Postgres
 import PostgresTestSupport
 import S3
@@ -95,7 +96,7 @@ struct RecordDatabase: Sendable {
         let parameters = try PostgresParameters(
             pooler?.url(name) ?? url, application: "tests", isPooled: pooler != nil)
         return try Store(bytesIn: memory) { keys, own in
-            PostgresRecordStore(
+            SQLRecordStore(
                 PostgresPool(parameters, writers: writers, limit: .seconds(600)), keys: keys, garbage: garbage ?? own,
                 garbageDelay: garbageDelay, clock: .fixed { clock.server }, timing: timing)
         }
@@ -110,7 +111,7 @@ struct RecordDatabase: Sendable {
         return try Store(
             scratch: path + "/store", keys: path + "/keys", bytes: bytes
         ) { keys, garbage in
-            PostgresRecordStore(
+            SQLRecordStore(
                 PostgresPool(parameters, limit: .seconds(600)), keys: keys, garbage: garbage, garbageDelay: .zero,
                 clock: .fixed { clock.server },
                 timing: PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero, rescue: .zero))
@@ -221,11 +222,11 @@ struct Fixture: ~Copyable {
     var records: any RecordStore { store.records }
 
     /// For what is about SQLite alone.
-    var sqlite: SQLiteRecordStore { store.sqlite }
+    var sqlite: SQLRecordStore { store.sqlite }
 
     /// For what is about PostgreSQL alone.
-    var postgres: PostgresRecordStore {
-        guard let postgres = store.records as? PostgresRecordStore else {
+    var postgres: SQLRecordStore {
+        guard let postgres = store.records as? SQLRecordStore, postgres.engine.cluster != nil else {
             preconditionFailure("this store isn't in PostgreSQL")
         }
         return postgres
@@ -280,8 +281,10 @@ extension S3Client {
 
 extension Store {
     /// For what is about SQLite alone.
-    var sqlite: SQLiteRecordStore {
-        guard let sqlite = records as? SQLiteRecordStore else { preconditionFailure("this store isn't in SQLite") }
+    var sqlite: SQLRecordStore {
+        guard let sqlite = records as? SQLRecordStore, sqlite.engine is SQLiteEngine else {
+            preconditionFailure("this store isn't in SQLite")
+        }
         return sqlite
     }
 
@@ -414,4 +417,24 @@ extension AttachmentOutcome {
             id: id, result: .failure(error), kind: nil, source: SourceFacts(name: "photo.jpg"),
             steps: [Step(name: "identify", seconds: 0.1)])
     }
+}
+
+extension SQLRecordStore {
+    /// The engine of a store in SQLite.
+    var file: SQLiteEngine {
+        guard let file = engine as? SQLiteEngine else { preconditionFailure("this store isn't in SQLite") }
+        return file
+    }
+
+    var connections: any DatabaseWriter { file.connections }
+    var commits: GroupCommit { file.commits }
+
+    /// The engine of a store in PostgreSQL.
+    var database: PostgresEngine {
+        guard let database = engine.cluster else { preconditionFailure("this store isn't in PostgreSQL") }
+        return database
+    }
+
+    var pool: PostgresPool { database.pool }
+    var wakeups: PostgresWakeups { database.wakeups }
 }

@@ -25,7 +25,7 @@ struct ReadMeter {
         (timing.room.interval, timing.room.shortInterval) = (room, room)
         // Of one connection, which tells what it read whenever it is asked.
         records = try database.open(bytesIn: StoreMemory(), clock, writers: 1, timing: timing).records
-        guard let postgres = records as? PostgresRecordStore else { throw Unexpected() }
+        guard let postgres = records as? SQLRecordStore else { throw Unexpected() }
         pool = postgres.pool
         self.database = database
     }

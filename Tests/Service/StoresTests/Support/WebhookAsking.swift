@@ -19,24 +19,15 @@ extension RecordStore {
 
     /// In a transaction of its own, as stores do it in those that make what a call tells of.
     func enqueue(_ call: OutgoingCall) async throws {
-        switch self {
-        case let postgres as PostgresRecordStore:
-            try await postgres.write { _ = try await $0.transaction.send([$0.enqueueing(call)]) }
-        case let sqlite as SQLiteRecordStore: try await sqlite.write { try $0.enqueue(call, at: $1) }
-        default: throw Unexpected()
-        }
+        guard let records = self as? SQLRecordStore else { throw Unexpected() }
+        try await records.write { _ = try $0.send([$0.enqueueing(call)]) }
     }
 
     func cancelCalls(of subject: String, tenant: TenantID) async throws {
         let reason = "superseded"
-        switch self {
-        case let postgres as PostgresRecordStore:
-            try await postgres.write {
-                _ = try await $0.transaction.send([$0.cancelling(callsOf: subject, tenant: tenant, reason: reason)])
-            }
-        case let sqlite as SQLiteRecordStore:
-            try await sqlite.write { try $0.cancelCalls(of: subject, tenant: tenant, reason: reason, at: $1) }
-        default: throw Unexpected()
+        guard let records = self as? SQLRecordStore else { throw Unexpected() }
+        try await records.write {
+            _ = try $0.send([$0.cancelling(callsOf: subject, tenant: tenant, reason: reason)])
         }
     }
 }

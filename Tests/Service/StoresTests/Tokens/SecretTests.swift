@@ -1,4 +1,5 @@
 import SatchelCore
+import Postgres
 import Foundation
 import GRDB
 import TestSupport
@@ -42,8 +43,8 @@ import Testing
         }
         let secret = tokens[0].secretText
         let broken = await #expect(throws: AttachmentError.self) {
-            _ = try await fixture.sqlite.write { database, _ in
-                try database.run("INSERT INTO access (id) VALUES (?)", [secret])
+            _ = try await fixture.sqlite.write { work in
+                _ = try work.run("INSERT INTO access (id) VALUES ($1)", [.text(secret)])
             }
         }
         said.append("\(String(describing: broken))")

@@ -1,0 +1,158 @@
+internal import SatchelCore
+internal import GRDB
+internal import Postgres
+
+/// The rows of an answer, of either engine.
+struct RecordRows: RandomAccessCollection {
+    private enum Storage {
+        case postgres(PostgresRows)
+        case sqlite([Row], changes: Int)
+    }
+
+    private let storage: Storage
+
+    /// No rows.
+    init() {
+        storage = .sqlite([], changes: 0)
+    }
+
+    init(_ rows: PostgresRows) {
+        storage = .postgres(rows)
+    }
+
+    /// - Parameter changes: Rows that the statement changed or returned.
+    init(_ rows: [Row], changes: Int) {
+        storage = .sqlite(rows, changes: changes)
+    }
+
+    var startIndex: Int { 0 }
+
+    var endIndex: Int {
+        switch storage {
+        case .postgres(let rows): rows.count
+        case .sqlite(let rows, _): rows.count
+        }
+    }
+
+    subscript(position: Int) -> RecordRow {
+        switch storage {
+        case .postgres(let rows): .postgres(rows[position])
+        case .sqlite(let rows, _): .sqlite(rows[position])
+        }
+    }
+
+    /// Rows that the statement changed or returned.
+    var changes: Int {
+        switch storage {
+        case .postgres(let rows): rows.changes
+        case .sqlite(_, let changes): changes
+        }
+    }
+}
+
+/// A row of an answer, whose columns are known by their names.
+enum RecordRow {
+    case postgres(PostgresRow)
+    case sqlite(Row)
+
+    /// - Throws: ``PostgresError/unexpectedColumn(_:)``, as all of these.
+    func optionalText(_ column: String) throws(PostgresError) -> String? {
+        switch self {
+        case .postgres(let row): try row.optionalText(column)
+        case .sqlite(let row):
+            switch try Self.value(row, column) {
+            case .null: nil
+            case .string(let text): text
+            case .int64(let number): String(number)
+            case .double(let number): String(number)
+            case .blob: throw .unexpectedColumn(column)
+            }
+        }
+    }
+
+    func text(_ column: String) throws(PostgresError) -> String {
+        try present(optionalText(column), column)
+    }
+
+    func optionalInt(_ column: String) throws(PostgresError) -> Int64? {
+        switch self {
+        case .postgres(let row): try row.optionalInt(column)
+        case .sqlite(let row):
+            switch try Self.value(row, column) {
+            case .null: nil
+            case .int64(let number): number
+            default: throw .unexpectedColumn(column)
+            }
+        }
+    }
+
+    func int64(_ column: String) throws(PostgresError) -> Int64 {
+        try present(optionalInt(column), column)
+    }
+
+    func int(_ column: String) throws(PostgresError) -> Int {
+        Int(try int64(column))
+    }
+
+    func optionalDouble(_ column: String) throws(PostgresError) -> Double? {
+        switch self {
+        case .postgres(let row): try row.optionalDouble(column)
+        case .sqlite(let row):
+            switch try Self.value(row, column) {
+            case .null: nil
+            case .double(let number): number
+            case .int64(let number): Double(number)
+            default: throw .unexpectedColumn(column)
+            }
+        }
+    }
+
+    func bool(_ column: String) throws(PostgresError) -> Bool {
+        switch self {
+        case .postgres(let row): try row.bool(column)
+        case .sqlite: try int64(column) != 0
+        }
+    }
+
+    func optionalBytes(_ column: String) throws(PostgresError) -> [UInt8]? {
+        switch self {
+        case .postgres(let row): try row.optionalBytes(column)
+        case .sqlite(let row):
+            switch try Self.value(row, column) {
+            case .null: nil
+            case .blob(let data): Array(data)
+            default: throw .unexpectedColumn(column)
+            }
+        }
+    }
+
+    func instant(_ column: String) throws(PostgresError) -> Instant {
+        Instant(milliseconds: try int64(column))
+    }
+
+    func optionalInstant(_ column: String) throws(PostgresError) -> Instant? {
+        try optionalInt(column).map(Instant.init(milliseconds:))
+    }
+
+    func choice<Choice: RawRepresentable<String>>(_ column: String) throws -> Choice {
+        guard let choice = Choice(rawValue: try text(column)) else {
+            throw AttachmentError.storeFailed(reason: "the records: an unknown \(column)")
+        }
+        return choice
+    }
+
+    func optionalChoice<Choice: RawRepresentable<String>>(_ column: String) throws -> Choice? {
+        try optionalText(column).flatMap(Choice.init(rawValue:))
+    }
+
+    private static func value(_ row: Row, _ column: String) throws(PostgresError) -> DatabaseValue.Storage {
+        if let value = row[column] as DatabaseValue? { return value.storage }
+        guard row.hasColumn(column) else { throw .unexpectedColumn(column) }
+        return .null
+    }
+
+    private func present<Value>(_ value: Value?, _ column: String) throws(PostgresError) -> Value {
+        guard let value else { throw .unexpectedColumn(column) }
+        return value
+    }
+}

@@ -1,0 +1,71 @@
+internal import SatchelCore
+internal import Postgres
+
+extension RecordTransaction {
+    /// What gives a job the labels of its metadata.
+    ///
+    /// - Parameter isNew: It has none.
+    func labelling(
+        _ job: Int64, of tenant: TenantID, with metadata: [String: String], isNew: Bool = false
+    ) -> [Statement] {
+        let labels = JobLabel.found(in: metadata)
+        var statements: [Statement] = []
+        if !isNew { statements.append(Statement("DELETE FROM labels WHERE job = $1", [.int(job)])) }
+        guard !labels.isEmpty else { return statements }
+        return statements + [
+            Statement(
+                """
+                INSERT INTO labels (tenant, key, value, job)
+                SELECT $1, key, value, $2 FROM unnest($3::text[], $4::text[]) AS new (key, value)
+                """,
+                [.text(tenant.rawValue), .int(job), .texts(labels.map(\.key)), .texts(labels.map(\.value))])
+        ]
+    }
+
+    /// What adds to the tallies, in an order in which no two wait for each other.
+    func statements(adding sheet: TallySheet) -> [Statement] {
+        func order(_ key: Tally.Key) -> (String, Int64, String, String, String) {
+            (
+                key.tenant.rawValue, key.minute.milliseconds, key.lane.rawValue, key.state.rawValue,
+                key.code?.rawValue ?? ""
+            )
+        }
+        return sheet.tallies.sorted { order($0.key) < order($1.key) }.map { key, tally in
+            Statement(
+                """
+                INSERT INTO tallies (tenant, minute, lane, state, code, slot, count, waiting, work)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, $8::bigint[], $9::bigint[])
+                ON CONFLICT (tenant, minute, lane, state, code, slot) DO UPDATE
+                SET count = tallies.count + excluded.count, waiting = \(store.engine.sum(of: "waiting")),
+                    work = \(store.engine.sum(of: "work"))
+                """,
+                [
+                    .text(key.tenant.rawValue), .int(key.minute.milliseconds), .text(key.lane.rawValue),
+                    .text(key.state.rawValue), .text(key.code?.rawValue ?? ""), .int(store.node.slot),
+                    .int(tally.count), .ints(tally.waiting.counts.map { $0 }), .ints(tally.work.counts.map { $0 }),
+                ])
+        }
+    }
+
+    /// The tallies of a tenant from a minute on, of all nodes together.
+    func tallies(of tenant: TenantID, since minute: Instant) throws -> [Tally.Key: Tally] {
+        var tallies: [Tally.Key: Tally] = [:]
+        let rows = try run(
+            """
+            SELECT minute, lane, state, code, count, array_to_string(waiting, ',') AS waiting,
+                array_to_string(work, ',') AS work
+            FROM tallies WHERE tenant = $1 AND minute >= $2
+            """, [.text(tenant.rawValue), .int(minute.milliseconds)])
+        for row in rows {
+            let code = try row.text("code")
+            let key = Tally.Key(
+                tenant: tenant, minute: try row.instant("minute"), lane: try row.choice("lane"),
+                state: try row.choice("state"), code: code.isEmpty ? nil : try row.choice("code"))
+            tallies[key, default: Tally()].add(
+                Tally(
+                    count: try row.int64("count"), waiting: Histogram(text: try row.text("waiting")),
+                    work: Histogram(text: try row.text("work"))))
+        }
+        return tallies
+    }
+}

@@ -1,0 +1,126 @@
+public import SatchelCore
+internal import Postgres
+
+extension SQLRecordStore {
+    public func unreferenced(among names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
+        try await read { work in try work.unreferenced(among: names) }
+    }
+
+    /// The names are written down first, and looked for then: a delivery does it in the same order.
+    public func discard(_ names: [BlobName]) async throws(AttachmentError) -> [BlobName] {
+        guard !names.isEmpty else { return [] }
+        return try await write { work in
+            let made = try work.run(
+                """
+                INSERT INTO tombstones (name, made_at) SELECT name, $2 FROM unnest($1::text[]) AS names (name) ORDER BY name
+                ON CONFLICT DO NOTHING RETURNING name
+                """, [.texts(Set(names).map(\.rawValue).sorted()), .int(work.now.milliseconds)]
+            ).map { try $0.text("name") }
+            let removed = try work.unreferenced(among: names)
+            let used = Set(made).subtracting(removed.map(\.rawValue))
+            try work.run("DELETE FROM tombstones WHERE name = ANY($1::text[])", [.texts(Array(used))])
+            work.superfluous.formUnion(removed)
+            return removed
+        }
+    }
+
+    public func referencedBlobs() async throws(AttachmentError) -> [CommittedBlob] {
+        try await read { work in try work.committedBlobs() }
+    }
+
+    public func equalBlobs(to name: BlobName) async throws(AttachmentError) -> [BlobName] {
+        try await read { work in
+            try work.run(
+                """
+                SELECT other.name FROM blobs JOIN blobs AS other USING (tenant, sha256)
+                WHERE blobs.name = $1 AND other.name <> $1
+                """, [.text(name.rawValue)]
+            ).map { BlobName(rawValue: try $0.text("name")) }
+        }
+    }
+
+    public func renditions(in blobs: [BlobName]) async throws(AttachmentError) -> [PlacedRendition] {
+        try await read { work in
+            try work.run(
+                "SELECT blob, tenant, attachment, role FROM renditions WHERE blob = ANY($1::text[])",
+                [.texts(blobs.map(\.rawValue))]
+            ).compactMap { row in
+                try RenditionRole(rawValue: row.text("role")).map { role in
+                    PlacedRendition(
+                        blob: BlobName(rawValue: try row.text("blob")),
+                        tenant: TenantID(rawValue: try row.text("tenant")),
+                        attachment: AttachmentID(rawValue: try row.text("attachment")), role: role)
+                }
+            }
+        }
+    }
+
+    public func markDamaged(_ names: [BlobName]) async throws(AttachmentError) {
+        guard !names.isEmpty else { return }
+        try await write { work in try work.markDamaged(names) }
+    }
+
+    public func neededSources() async throws(AttachmentError) -> [SourceName] {
+        try await read { work in try work.neededSources() }
+    }
+
+    public func unneeded(among names: [SourceName]) async throws(AttachmentError) -> [SourceName] {
+        try await read { work in try work.unneeded(among: names) }
+    }
+
+    public func keysInUse() async throws(AttachmentError) -> Set<String> {
+        try await read { work in try work.keysInUse(at: work.now) }
+    }
+}
+
+/// What records refer to, also in a copy of them that is no store.
+extension StatementSender {
+    func committedBlobs() throws -> [CommittedBlob] {
+        try send([Statement("SELECT name, encode(sha256, 'hex') AS hash, bytes FROM blobs")])[0].map {
+            CommittedBlob(
+                name: BlobName(rawValue: try $0.text("name")), sha256: try $0.text("hash"), bytes: try $0.int64("bytes")
+            )
+        }
+    }
+
+    func neededSources() throws -> [SourceName] {
+        let statement = Statement(
+            """
+            SELECT source AS name FROM attachments WHERE source IS NOT NULL UNION SELECT name FROM retained_sources
+            UNION SELECT source FROM uploads WHERE state IN ('open', 'complete') AND received > 0
+            """)
+        return try send([statement])[0].map { SourceName(rawValue: try $0.text("name")) }
+    }
+
+    func keysInUse(at now: Instant) throws -> Set<String> {
+        let statement = Statement(
+            """
+            SELECT DISTINCT kid FROM access WHERE expires_at > $1 AND ended_at IS NULL
+            UNION SELECT DISTINCT kid FROM tickets WHERE expires_at > $1 AND ended_at IS NULL
+            UNION SELECT DISTINCT kid FROM uploads
+            WHERE state IN ('open', 'complete', 'consumed') AND expires_at > $1
+            UNION SELECT DISTINCT headers_kid FROM queue WHERE headers_kid IS NOT NULL
+            UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
+            UNION SELECT DISTINCT key_kid FROM renditions WHERE key_kid IS NOT NULL
+            """, [.int(now.milliseconds)])
+        return Set(try send([statement])[0].map { try $0.text("kid") })
+    }
+
+    func markDamaged(_ names: [BlobName]) throws {
+        _ = try send([
+            Statement(
+                "UPDATE blobs SET damaged = true WHERE name = ANY($1::text[])", [.texts(names.map(\.rawValue))])
+        ])
+    }
+}
+
+extension RecordTransaction {
+    func unreferenced(among names: [BlobName]) throws -> [BlobName] {
+        try run(
+            """
+            SELECT name FROM unnest($1::text[]) AS names (name)
+            WHERE NOT EXISTS (SELECT 1 FROM blobs WHERE blobs.name = names.name)
+            """, [.texts(names.map(\.rawValue))]
+        ).map { BlobName(rawValue: try $0.text("name")) }
+    }
+}

@@ -1,0 +1,118 @@
+public import SatchelCore
+internal import Postgres
+
+extension SQLRecordStore {
+    public func newConsoleCode(
+        for tenant: TenantID, roles: [AccessRole]
+    ) async throws(AttachmentError) -> (ConsoleCode, AccessToken) {
+        let token = TokenFormat.newConsoleToken()
+        let code = try await write { work in
+            let code = ConsoleCode(tenant: tenant, roles: roles, createdAt: work.now)
+            try work.run(
+                """
+                INSERT INTO console_sessions (hash, kind, tenant, roles, created_at, used_at, ends_at)
+                VALUES ($1, 'code', $2, $3, $4, $4, $5) ON CONFLICT (hash) DO NOTHING
+                """,
+                [
+                    .text(token.hash), .text(tenant.rawValue), .text(try Column.text(roles)),
+                    .int(work.now.milliseconds), .int(code.expiresAt.milliseconds),
+                ])
+            return code
+        }
+        return (code, token)
+    }
+
+    public func signIn(withCode code: AccessToken) async throws(AttachmentError) -> (ConsoleSession, AccessToken)? {
+        let token = TokenFormat.newConsoleToken()
+        let session = try await write { work -> ConsoleSession? in
+            // Done again after an answer that was lost, the code is gone and the session is there.
+            if let made = try work.consoleSession(token.hash) { return made }
+            let row = try work.run(
+                "DELETE FROM console_sessions WHERE hash = $1 AND kind = 'code' RETURNING tenant, roles, created_at",
+                [.text(code.hash)]
+            ).first
+            guard let row else { return nil }
+            let code = ConsoleCode(
+                tenant: TenantID(rawValue: try row.text("tenant")),
+                roles: try Column.value([AccessRole].self, from: row.text("roles")),
+                createdAt: try row.instant("created_at"))
+            guard code.isLive(at: work.now) else { return nil }
+            let session = ConsoleSession(signedInWith: code, at: work.now)
+            if try work.insert(session, hash: token.hash) { work.note(.signedIn(session, hash: token.hash)) }
+            return session
+        }
+        return session.map { ($0, token) }
+    }
+
+    public func signIn(with key: APIKeyRecord) async throws(AttachmentError) -> (ConsoleSession, AccessToken)? {
+        let token = TokenFormat.newConsoleToken()
+        let session = try await write { work -> ConsoleSession? in
+            guard try work.isGood(key: key.id) else { return nil }
+            let session = ConsoleSession(signedInWith: key, at: work.now)
+            if try work.insert(session, hash: token.hash) { work.note(.signedIn(session, hash: token.hash)) }
+            return session
+        }
+        return session.map { ($0, token) }
+    }
+
+    public func consoleSession(
+        of token: AccessToken, byPerson: Bool
+    ) async throws(AttachmentError) -> ConsoleSession? {
+        let found = try await read { work -> (session: ConsoleSession, now: Instant)? in
+            guard let session = try work.consoleSession(token.hash), session.isLive(at: work.now) else {
+                return nil
+            }
+            if let key = session.key, try !work.isGood(key: key) { return nil }
+            return (session, work.now)
+        }
+        guard let (session, now) = found, byPerson, session.needsNoting(at: now) else { return found?.session }
+        try await write { work in
+            _ = try work.run(
+                "UPDATE console_sessions SET used_at = greatest(used_at, $2) WHERE hash = $1",
+                [.text(token.hash), .int(now.milliseconds)])
+        }
+        return session
+    }
+
+    public func signOut(_ token: AccessToken) async throws(AttachmentError) {
+        try await write { work in
+            _ = try work.run(
+                "DELETE FROM console_sessions WHERE hash = $1 AND kind = 'session'", [.text(token.hash)])
+        }
+    }
+}
+
+extension RecordTransaction {
+    fileprivate func isGood(key: String) throws -> Bool {
+        try !run(
+            """
+            SELECT 1 FROM api_keys WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
+            """, [.text(key), .int(now.milliseconds)]
+        ).isEmpty
+    }
+
+    fileprivate func consoleSession(_ hash: String) throws -> ConsoleSession? {
+        try run("SELECT * FROM console_sessions WHERE hash = $1 AND kind = 'session'", [.text(hash)]).first.map {
+            ConsoleSession(
+                tenant: TenantID(rawValue: try $0.text("tenant")),
+                roles: try Column.value([AccessRole].self, from: $0.text("roles")),
+                key: try $0.optionalText("key"), createdAt: try $0.instant("created_at"),
+                usedAt: try $0.instant("used_at"), endsAt: try $0.instant("ends_at"))
+        }
+    }
+
+    /// - Returns: Whether it is new.
+    fileprivate func insert(_ session: ConsoleSession, hash: String) throws -> Bool {
+        try run(
+            """
+            INSERT INTO console_sessions (hash, kind, tenant, roles, key, created_at, used_at, ends_at)
+            VALUES ($1, 'session', $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING
+            """,
+            [
+                .text(hash), .text(session.tenant.rawValue), .text(try Column.text(session.roles)),
+                .text(session.key), .int(session.createdAt.milliseconds), .int(session.usedAt.milliseconds),
+                .int(session.endsAt.milliseconds),
+            ]
+        ).changes > 0
+    }
+}

@@ -1,0 +1,118 @@
+public import SatchelCore
+internal import Postgres
+
+extension SQLRecordStore {
+    /// No page is longer.
+    static let longestPage = 1000
+    /// A label that fewer jobs have is rare: then all of them are read.
+    static let rareLabel = 1000
+
+    public func job(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> JobRecord? {
+        try await read { work in
+            try work.jobRecords([id], of: tenant).first
+        }
+    }
+
+    public func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus] {
+        let names = Array(jobs)
+        let isCluster = engine.cluster != nil
+        do {
+            return try await engine.look { [node] _ in
+                Statement(
+                    """
+                    SELECT jobs.tenant, jobs.id, jobs.generation, jobs.state, queue.attempt,
+                        \(isCluster ? "queue.node, NULLIF(nodes.url, '')" : "NULL AS node, NULL") AS url
+                    FROM unnest($1::text[], $2::text[]) AS names (tenant, id)
+                        JOIN jobs ON jobs.tenant = names.tenant AND jobs.id = names.id
+                        LEFT JOIN queue ON queue.job = jobs.key AND queue.state = 'running' AND queue.node <> $3
+                        \(isCluster ? "LEFT JOIN nodes ON nodes.id = queue.node" : "")
+                    """,
+                    [
+                        .texts(names.map(\.tenant.rawValue)), .texts(names.map(\.job.rawValue)), .uuid(node.id),
+                    ])
+            } _: { rows in
+                try rows.reduce(into: [:]) { status, row in
+                    let name = JobName(
+                        tenant: TenantID(rawValue: try row.text("tenant")), job: JobID(rawValue: try row.text("id")))
+                    var found = JobStatus(generation: try row.int("generation"), state: try row.choice("state"))
+                    if let node = try row.optionalText("node") {
+                        found.remote = RemoteAttempt(
+                            try row.int("attempt"), on: node, at: try row.optionalText("url"))
+                    }
+                    status[name] = found
+                }
+            }
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    public func states(ofWork keys: [String], of tenant: TenantID) async throws(AttachmentError) -> [String: WorkState]
+    {
+        try await read { work in
+            var states: [String: WorkState] = [:]
+            let rows = try work.run(
+                """
+                SELECT work_key, coalesce(queue.state, jobs.state) AS state FROM jobs
+                    LEFT JOIN queue ON queue.job = jobs.key
+                WHERE jobs.tenant = $1 AND work_key = ANY($2::text[])
+                """, [.text(tenant.rawValue), .texts(keys)])
+            for row in rows { states[try row.text("work_key")] = try row.choice("state") }
+            return states
+        }
+    }
+
+    public func profiles(named name: String) async throws(AttachmentError) -> [Profile] {
+        try await read { work in
+            try work.run("SELECT body FROM profiles WHERE name = $1 ORDER BY key", [.text(name)]).map {
+                try ProfileColumn.value(from: $0.text("body"))
+            }
+        }
+    }
+
+    public func jobs(
+        of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<JobRecord> {
+        try await read { work in
+            let (places, next) = try work.places(
+                in: .jobs, of: tenant, where: filter, after: cursor, limit: limit)
+            let keys = places.compactMap { Int64($0) }
+            let records = try work.jobRecords(keys)
+            return Page(elements: keys.compactMap { records[$0] }, next: next)
+        }
+    }
+
+    public func attachment(
+        _ id: AttachmentID, of tenant: TenantID
+    ) async throws(AttachmentError) -> AttachmentRecord? {
+        try await read { work in
+            try work.attachmentRecords([id], of: tenant).first
+        }
+    }
+
+    public func attachments(
+        of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<AttachmentRecord> {
+        try await read { work in
+            let (places, next) = try work.places(
+                in: .attachments, of: tenant, where: filter, after: cursor, limit: limit)
+            let rows = try work.run(
+                """
+                SELECT \(RecordTransaction.attachmentColumns) FROM attachments
+                WHERE tenant = $1 AND id = ANY($2::uuid[]) ORDER BY id DESC
+                """, [.text(tenant.rawValue), .uuids(places)])
+            return Page(elements: try work.attachmentRecords(rows, of: tenant), next: next)
+        }
+    }
+
+    public func blob(
+        of role: RenditionRole, of attachment: AttachmentID, tenant: TenantID
+    ) async throws(AttachmentError) -> BlobName? {
+        try await read { work in
+            try work.run(
+                "SELECT blob FROM renditions WHERE tenant = $1 AND attachment = $2 AND role = $3",
+                [.text(tenant.rawValue), .uuid(attachment.rawValue), .text(role.rawValue)]
+            ).first.map { BlobName(rawValue: try $0.text("blob")) }
+        }
+    }
+}

@@ -1,0 +1,547 @@
+public import SatchelCore
+internal import Postgres
+
+extension SQLRecordStore {
+    public func put(_ new: NewNotification, limit: Int?) async throws(AttachmentError) -> NotificationAnswer {
+        try await write { [keys] work in
+            let existing = try work.lockNotification(new.id, of: new.tenant)
+            let open = try work.firings(of: existing?.key, isOpen: true)
+            let (answer, changes) = NotificationDecision.put(
+                new, existing: existing?.record, open: open, at: work.now)
+            if let limit, !changes.isEmpty, existing?.record.state != .pending {
+                guard try work.pendingNotifications(of: new.tenant) < limit else {
+                    throw AttachmentError.quotaExceeded(what: "pending notifications")
+                }
+            }
+            try work.apply(changes)
+            if !changes.isEmpty { try work.keep(new.sources, of: new, keys) }
+            if !changes.isEmpty, let at = new.next?.at, at < work.now + Self.soon { work.wakes.insert(.due) }
+            return answer
+        }
+    }
+
+    /// As often whoever fires looks without being told.
+    private static let soon: Duration = .seconds(1)
+
+    public func notification(
+        _ id: NotificationID, of tenant: TenantID
+    ) async throws(AttachmentError) -> NotificationRecord? {
+        try await read { work in try work.notification(id, of: tenant)?.record }
+    }
+
+    public func notifications(
+        of tenant: TenantID, in list: NotificationList, category: String?, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<NotificationRecord> {
+        let start = NotificationPlace(cursor) ?? list.start
+        return try await read { work in
+            var conditions = Conditions(of: tenant)
+            conditions.require(list.membership)
+            conditions.require("(\(list.at), key) \(list.after) ($, $)", .int(start.at), .int(start.key))
+            // SQLite takes an index on an expression for this alone.
+            conditions.require("\(list.at) \(list.after)= $", .int(start.at))
+            let place = "\(list.at) AS at, key"
+            var end: NotificationPlace?
+            if let category {
+                end = try work.run(
+                    """
+                    SELECT \(place) FROM notifications WHERE \(conditions.sql) ORDER BY \(list.order)
+                    LIMIT 1 OFFSET \(longestSearch - 1)
+                    """, conditions.values
+                ).first.map(NotificationPlace.init)
+                if let end {
+                    conditions.require("(\(list.at), key) \(list.upTo) ($, $)", .int(end.at), .int(end.key))
+                }
+                conditions.require("category = $", .text(category))
+            }
+            let rows = try work.run(
+                """
+                SELECT \(place), record FROM notifications WHERE \(conditions.sql) ORDER BY \(list.order)
+                LIMIT \(limit + 1)
+                """, conditions.values)
+            return try Page(rows.map { (try NotificationPlace($0), try $0.notification()) }, limit, to: end)
+        }
+    }
+
+    public func remove(
+        _ id: NotificationID, of tenant: TenantID, from list: NotificationRemoval
+    ) async throws(AttachmentError) -> Bool {
+        try await write { work in
+            guard let found = try work.lockNotification(id, of: tenant) else { return false }
+            let changes = NotificationDecision.remove(
+                found.record, from: list, open: try work.firings(of: found.key, isOpen: true),
+                ended: try work.firings(of: found.key, isOpen: false), at: work.now)
+            try work.apply(changes)
+            return true
+        }
+    }
+
+    public func dueNotifications(
+        limit: Int, besides others: Set<NotificationName>, known: @escaping KnownNotifications
+    ) async throws(AttachmentError) -> DueNotifications {
+        try await read { work in
+            let time = engine.machineTime ?? work.now
+            let now = SQLValue.int(time.milliseconds)
+            let rows = try work.send([
+                Statement("SELECT min(next_at) AS at FROM notifications WHERE next_at > $1", [now]),
+                Statement(
+                    RecordTransaction.dueNotifications,
+                    [
+                        now, .int(limit), .texts(others.map(\.tenant.rawValue)), .texts(others.map(\.id.rawValue)),
+                        .bytes(node.share.share.bits), .int(node.firingPatience.wholeMilliseconds),
+                    ]),
+            ])
+            let next = try rows[0].first?.optionalInstant("at")
+            return DueNotifications(
+                at: time,
+                elements: try rows[1].map { row in
+                    let name = NotificationName(
+                        tenant: TenantID(rawValue: try row.text("tenant")),
+                        id: NotificationID(rawValue: try row.text("id")))
+                    return try known(name, row.int("revision")) ?? row.notification()
+                }, next: next.map { $0 - time })
+        }
+    }
+
+    public func upcomingNotifications(
+        within span: Duration, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<NotificationRecord> {
+        try await read { work in
+            let time = engine.machineTime ?? work.now
+            let (share, number) = node.share
+            let known = cursor?.split(separator: "/").map(String.init) ?? []
+            // Of a share that isn't this one, the rest of this one may lie before.
+            let isOfShare = known.count == 2 && known[1] == "\(number)"
+            let start = (isOfShare ? NotificationPlace(known[0]) : nil) ?? NotificationPlace(at: .min, key: .min)
+            let rows = try work.run(
+                """
+                SELECT next_at, key, record FROM notifications
+                WHERE next_at > $1 AND next_at <= $2 AND (next_at, key) > ($3, $4)
+                    AND \(RecordTransaction.isOwn("notifications.key", in: "$6"))
+                ORDER BY next_at, key LIMIT $5
+                """,
+                [
+                    .int(time.milliseconds), .int((time + span).milliseconds), .int(start.at), .int(start.key),
+                    .int(limit), .bytes(share.bits),
+                ])
+            let end = try rows.last.map { NotificationPlace(at: try $0.int64("next_at"), key: try $0.int64("key")) }
+            return Page(elements: try rows.map { try $0.notification() }, next: end.map { "\($0.cursor)/\(number)" })
+        }
+    }
+
+    public func notifications(
+        notBy rules: TimeZoneRulesVersion, limit: Int
+    ) async throws(AttachmentError) -> [NotificationRecord] {
+        try await read { work in
+            try work.run(
+                """
+                SELECT record FROM notifications
+                WHERE next_at IS NOT NULL AND rules IS NOT NULL AND (rules < $1 OR rules > $1) LIMIT $2
+                """, [.text(rules.rawValue), .int(limit)]
+            ).map { try $0.notification() }
+        }
+    }
+
+    public func materials(
+        _ names: [TenantID: FiringMaterials.Names]
+    ) async throws(AttachmentError) -> [TenantID: FiringMaterials] {
+        guard names.values.contains(where: { !$0.isEmpty }) else { return names.mapValues { _ in FiringMaterials() } }
+        return try await read { work in
+            var found: [TenantID: FiringMaterials] = [:]
+            for (tenant, names) in names {
+                var materials = FiringMaterials()
+                for job in try work.jobRecords(names.jobs, of: tenant) { materials.jobs[job.id] = job }
+                for attachment in try work.attachmentRecords(names.attachments, of: tenant) {
+                    materials.attachments[attachment.id] = attachment
+                }
+                materials.categories = try work.categories(names.categories, of: tenant)
+                found[tenant] = materials
+            }
+            return found
+        }
+    }
+
+    public func reschedule(
+        _ notification: NotificationRecord, next: Occurrence, rules: TimeZoneRulesVersion
+    ) async throws(AttachmentError) {
+        try await write { work in
+            let found = try work.lockNotification(notification.id, of: notification.tenant)
+            guard let found else { return }
+            try work.apply(
+                NotificationDecision.reschedule(notification, found.record, next: next, rules: rules))
+        }
+    }
+
+    public func carryOut(_ firings: [DecidedFiring]) async throws(AttachmentError) -> [Bool] {
+        try await write { work in
+            // Done again after an answer that was lost, they are there already.
+            if work.mayHaveCommitted {
+                let made = try work.run(
+                    "SELECT id FROM firings WHERE id = ANY($1::uuid[])", [.uuids(firings.map(\.firing.id.rawValue))]
+                ).map { FiringID(rawValue: try $0.text("id")) }
+                if !made.isEmpty { return firings.map { made.contains($0.firing.id) } }
+            }
+            var current = try work.lockCurrent(firings.map(\.read))
+            let isMade = firings.map { current.remove(NotificationName($0.read)) != nil }
+            try work.apply(zip(firings, isMade).flatMap { $1 ? $0.changes : [] })
+            return isMade
+        }
+    }
+
+    public func firing(
+        by idempotencyKey: String, of notification: NotificationID, tenant: TenantID
+    ) async throws(AttachmentError) -> FiringRecord? {
+        try await read { work in
+            try work.run(
+                """
+                SELECT firings.place, firings.record FROM notifications
+                    JOIN firings ON firings.notification = notifications.key AND firings.idempotency_key = $3
+                WHERE notifications.tenant = $1 AND notifications.id = $2
+                """, [.text(tenant.rawValue), .text(notification.rawValue), .text(idempotencyKey)]
+            ).first?.firing()
+        }
+    }
+
+    public func waitingFirings(since instant: Instant, limit: Int) async throws(AttachmentError) -> [Firing] {
+        try await read { work in
+            try work.run(
+                """
+                SELECT firings.place, firings.record, notifications.record AS notification FROM firings
+                    JOIN notifications ON notifications.key = firings.notification
+                WHERE firings.waits_until < $1 ORDER BY firings.waits_until LIMIT $2
+                """, [.int(instant.milliseconds), .int(limit)]
+            ).map { row in
+                Firing(
+                    try row.firing(),
+                    of: try Column.value(NotificationRecord.self, from: try row.text("notification")))
+            }
+        }
+    }
+
+    public func complete(_ completion: FiringCompletion) async throws(AttachmentError) {
+        try await write { work in
+            guard let found = try work.lockNotification(completion.notification, of: completion.tenant),
+                let firing = try work.firing(completion.firing),
+                let decided = NotificationDecision.complete(completion, DecidedFiring(firing, of: found.record))
+            else { return }
+            try work.apply(decided.changes)
+        }
+    }
+
+    public func firing(
+        _ number: Int, of notification: NotificationID, tenant: TenantID
+    ) async throws(AttachmentError) -> FiringRecord? {
+        try await read { work in
+            guard let found = try work.notification(notification, of: tenant) else { return nil }
+            return try work.run(
+                "SELECT place, record FROM firings WHERE notification = $1 AND number = $2",
+                [.int(found.key), .int(number)]
+            ).first?.firing()
+        }
+    }
+
+    public func firings(
+        of notification: NotificationID, tenant: TenantID, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<FiringRecord> {
+        try await read { work in
+            guard let found = try work.notification(notification, of: tenant) else {
+                return Page(elements: [], next: nil)
+            }
+            let rows = try work.run(
+                """
+                SELECT number, place, record FROM firings WHERE notification = $1 AND number < $2
+                ORDER BY number DESC LIMIT $3
+                """, [.int(found.key), .int(cursor.flatMap { Int64($0) } ?? Int64(Int32.max)), .int(limit + 1)])
+            return try Page(
+                rows.map { (NotificationPlace(at: 0, key: try $0.int64("number")), try $0.firing()) }, limit
+            ) { "\($0.key)" }
+        }
+    }
+
+    public func firings(
+        of tenant: TenantID, after place: Int64, limit: Int
+    ) async throws(AttachmentError) -> [FiringRecord] {
+        try await read { work in
+            try work.run(
+                "SELECT place, record FROM firings WHERE tenant = $1 AND place > $2 ORDER BY place LIMIT $3",
+                [.text(tenant.rawValue), .int(place), .int(limit)]
+            ).map { try $0.firing() }
+        }
+    }
+}
+
+extension RecordTransaction {
+    /// Whether a notification is in a share, as ``FiringShare`` has it; all are where that is NULL.
+    static func isOwn(_ key: String, in share: String) -> String {
+        "(\(share)::bytea IS NULL OR get_bit(\(share)::bytea, \(key) & \(FiringShare.parts - 1)) = 1)"
+    }
+
+    /// The same for those that aren't.
+    static func isOthers(_ key: String, in share: String) -> String {
+        "\(share)::bytea IS NOT NULL AND get_bit(\(share)::bytea, \(key) & \(FiringShare.parts - 1)) = 0"
+    }
+
+    /// The share's own; in what is left of the limit others' that are overdue, from the latest on: whose they are begins with the
+    /// soonest, if it lives.
+    fileprivate static let dueNotifications = """
+        WITH own AS MATERIALIZED (
+            SELECT next_at, tenant, id, revision, record FROM notifications
+            WHERE next_at <= $1 AND \(isOwn("notifications.key", in: "$5")) AND \(isntUnderWay)
+            ORDER BY next_at LIMIT $2),
+        others AS MATERIALIZED (
+            SELECT next_at, tenant, id, revision, record FROM notifications
+            WHERE next_at <= $1 - $6::bigint AND \(isOthers("notifications.key", in: "$5")) AND \(isntUnderWay)
+            ORDER BY next_at DESC LIMIT greatest(0, $2 - (SELECT count(*) FROM own)))
+        SELECT * FROM own UNION ALL SELECT * FROM others ORDER BY next_at
+        """
+
+    private static let isntUnderWay = "(tenant, id) NOT IN (SELECT * FROM unnest($3::text[], $4::text[]))"
+
+    /// The row of a notification.
+    struct FoundNotification {
+        var key: Int64
+        var record: NotificationRecord
+    }
+
+    func notification(_ id: NotificationID, of tenant: TenantID) throws -> FoundNotification? {
+        try found("SELECT key, record FROM notifications WHERE tenant = $1 AND id = $2", id, tenant)
+    }
+
+    func lockNotification(_ id: NotificationID, of tenant: TenantID) throws -> FoundNotification? {
+        try found("SELECT key, record FROM notifications WHERE tenant = $1 AND id = $2 FOR UPDATE", id, tenant)
+    }
+
+    private func found(_ sql: String, _ id: NotificationID, _ tenant: TenantID) throws -> FoundNotification? {
+        try run(sql, [.text(tenant.rawValue), .text(id.rawValue)]).first.map { row in
+            FoundNotification(key: try row.int64("key"), record: try row.notification())
+        }
+    }
+
+    /// Locks those that are still as they were read; all in one order, so that two who fire the same don't wait for each
+    /// other in a circle.
+    fileprivate func lockCurrent(_ read: [NotificationRecord]) throws -> Set<NotificationName> {
+        let rows = try run(
+            """
+            SELECT notifications.tenant, notifications.id FROM notifications
+                JOIN unnest($1::text[], $2::text[], $3::int[]) AS read (tenant, id, revision)
+                ON notifications.tenant = read.tenant AND notifications.id = read.id
+                    AND notifications.revision = read.revision
+            ORDER BY notifications.key FOR UPDATE OF notifications
+            """,
+            [
+                .texts(read.map(\.tenant.rawValue)), .texts(read.map(\.id.rawValue)),
+                .ints(read.map { Int64($0.revision) }),
+            ])
+        return Set(
+            try rows.map { row in
+                NotificationName(
+                    tenant: TenantID(rawValue: try row.text("tenant")), id: NotificationID(rawValue: try row.text("id"))
+                )
+            })
+    }
+
+    /// Pending ones: of each node what it counted.
+    fileprivate func pendingNotifications(of tenant: TenantID) throws -> Int {
+        try run(
+            "SELECT coalesce(sum(count), 0)::bigint AS n FROM pending_notifications WHERE tenant = $1",
+            [.text(tenant.rawValue)]
+        ).first?.int("n") ?? 0
+    }
+
+    /// Those that aren't handed over yet, or the others that are still in the list.
+    fileprivate func firings(of notification: Int64?, isOpen: Bool) throws -> [FiringRecord] {
+        guard let notification else { return [] }
+        let states = isOpen ? "state = 'pending'" : "state IN ('delivered', 'failed', 'missed')"
+        return try run(
+            "SELECT place, record FROM firings WHERE notification = $1 AND \(states)", [.int(notification)]
+        ).map { try $0.firing() }
+    }
+
+    fileprivate func firing(_ id: FiringID) throws -> FiringRecord? {
+        try run("SELECT place, record FROM firings WHERE id = $1", [.uuid(id.rawValue)]).first?.firing()
+    }
+
+    /// A firing's handover came to its end.
+    func settleFiring(_ id: FiringID, _ end: NotificationDecision.HandoverEnd) throws {
+        guard let known = try firing(id),
+            let found = try lockNotification(known.notification, of: known.tenant),
+            let firing = try firing(id)
+        else { return }
+        try apply(NotificationDecision.settle(end, of: firing, of: found.record, at: now))
+    }
+
+    /// All in one round trip, but for what ends access. What many want comes last, and in one order: the tenants' lists and
+    /// counts.
+    func apply(_ changes: [NotificationChange]) throws {
+        let openable = try openable(changes)
+        var statements: [Statement] = []
+        /// Which of the statements save a notification.
+        var saves: [Int] = []
+        var listed: [TenantID: [FiringID]] = [:]
+        var pending: [TenantID: Int] = [:]
+        for change in changes {
+            switch change {
+            case .save(let record, let before):
+                saves.append(statements.count)
+                statements.append(try saving(record))
+                if before?.pinned ?? [] != record.pinned { statements += pinning(record) }
+                pending[record.tenant, default: 0] +=
+                    (record.state == .pending ? 1 : 0) - (before?.state == .pending ? 1 : 0)
+            case .saveFiring(let firing): statements.append(try saving(firing))
+            case .list(let firing, let tenant): listed[tenant, default: []].append(firing)
+            case .open(let link): if openable.contains(link.id) { statements.append(try insertion(of: link)) }
+            case .openTicket(let ticket): statements.append(try insertion(of: ticket))
+            case .close(let ids, let tenant): try close(ids, of: tenant)
+            case .closePreviews(let notification, let tenant):
+                try closePreviews(of: notification, tenant: tenant)
+            case .call(let call): statements.append(enqueueing(call))
+            case .cancelCalls(let firing, let tenant):
+                statements.append(
+                    cancelling(callsOf: firing.rawValue, tenant: tenant, reason: NotificationChange.calledOff))
+            case .forgetSources(let notification, let tenant):
+                statements.append(forgetting(sourcesOf: notification, tenant))
+            }
+        }
+        for (tenant, firings) in listed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            statements += listing(firings, of: tenant)
+        }
+        for (tenant, change) in pending.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where change != 0 {
+            statements.append(counting(change, of: tenant))
+        }
+        guard !statements.isEmpty else { return }
+        let rows = try send(statements)
+        // Somebody added one of this id a moment before.
+        guard saves.allSatisfy({ rows[$0].changes == 1 }) else { throw TransactionConflict() }
+    }
+
+    /// The ids of links that open something: what was deleted meanwhile isn't opened by anything.
+    private func openable(_ changes: [NotificationChange]) throws -> Set<String> {
+        let links = changes.compactMap { change -> AccessEntry? in
+            if case .open(let link) = change { link } else { nil }
+        }
+        guard !links.isEmpty else { return [] }
+        let rows = try run(
+            """
+            SELECT link.id, string_agg(renditions.role, ' ') AS roles
+            FROM unnest($1::text[], $2::text[], $3::uuid[]) AS link (id, tenant, attachment)
+                JOIN renditions ON renditions.tenant = link.tenant AND renditions.attachment = link.attachment
+            GROUP BY link.id
+            """,
+            [
+                .texts(links.map(\.id)), .texts(links.map(\.tenant.rawValue)),
+                .uuids(links.map(\.attachment.rawValue)),
+            ])
+        var roles: [String: Set<String>] = [:]
+        for row in rows {
+            roles[try row.text("id")] = Set(try row.text("roles").split(separator: " ").map(String.init))
+        }
+        return Set(
+            links.filter { link in
+                guard let there = roles[link.id] else { return false }
+                return link.renditions.map { !$0.isEmpty && $0.allSatisfy { there.contains($0.rawValue) } } ?? true
+            }.map(\.id))
+    }
+
+    private func saving(_ record: NotificationRecord) throws -> Statement {
+        Statement(
+            """
+            INSERT INTO notifications (tenant, id, revision, generation, state, category, next_at, rules, shown_at,
+                finished_at, media_at, media_job, record)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+            ON CONFLICT (tenant, id) DO UPDATE SET revision = excluded.revision, generation = excluded.generation,
+                state = excluded.state, category = excluded.category, next_at = excluded.next_at, rules = excluded.rules,
+                shown_at = excluded.shown_at, finished_at = excluded.finished_at,
+                media_at = excluded.media_at, media_job = excluded.media_job, record = excluded.record
+            WHERE notifications.revision = excluded.revision - 1
+            """,
+            [
+                .text(record.tenant.rawValue), .text(record.id.rawValue), .int(record.revision),
+                .int(record.generation),
+                .text(record.state.rawValue), .text(record.submission.category),
+                .int(record.next?.at.milliseconds), .text(record.rules?.rawValue), .int(record.shownAt?.milliseconds),
+                .int(record.finishedAt?.milliseconds), .int(record.mediaDueAt?.milliseconds),
+                .text(record.awaitedJob?.rawValue), .text(try Column.unsortedText(record)),
+            ])
+    }
+
+    /// Has retention leave alone what a notification needs, and that alone.
+    private func pinning(_ record: NotificationRecord) -> [Statement] {
+        let values: [SQLValue] = [
+            .text(record.tenant.rawValue), .text(record.id.rawValue), .uuids(record.pinned.map(\.rawValue)),
+        ]
+        return [
+            Statement(
+                """
+                DELETE FROM notification_media
+                WHERE notification = (SELECT key FROM notifications WHERE tenant = $1 AND id = $2)
+                    AND NOT attachment = ANY($3::uuid[])
+                """, values),
+            Statement(
+                """
+                INSERT INTO notification_media (notification, tenant, attachment)
+                SELECT notifications.key, notifications.tenant, pinned.attachment
+                FROM notifications, unnest($3::uuid[]) AS pinned (attachment)
+                WHERE notifications.tenant = $1 AND notifications.id = $2
+                ON CONFLICT DO NOTHING
+                """, values),
+        ]
+    }
+
+    private func saving(_ firing: FiringRecord) throws -> Statement {
+        Statement(
+            """
+            INSERT INTO firings (id, tenant, notification, generation, number, state, scheduled_at, is_manual,
+                idempotency_key, waits_until, created_at, record)
+            SELECT $1, tenant, key, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM notifications WHERE tenant = $2 AND id = $3
+            ON CONFLICT (id) DO UPDATE SET state = excluded.state, waits_until = excluded.waits_until,
+                record = excluded.record
+            """,
+            [
+                .uuid(firing.id.rawValue), .text(firing.tenant.rawValue), .text(firing.notification.rawValue),
+                .int(firing.generation), .int(firing.number), .text(firing.state.rawValue),
+                .int(firing.scheduledAt.milliseconds), .bool(firing.isManual), .text(firing.idempotencyKey),
+                .int(firing.isWaiting ? firing.waitsUntil.milliseconds : nil), .int(firing.createdAt.milliseconds),
+                .text(try Column.unsortedText(firing)),
+            ])
+    }
+
+    /// Puts firings at the end of their tenant's list, in their order. The row of its last place stays locked until the
+    /// commit.
+    private func listing(_ firings: [FiringID], of tenant: TenantID) -> [Statement] {
+        [
+            Statement(SeededFault.takingPlaces, [.text(tenant.rawValue), .int(firings.count)]),
+            Statement(
+                """
+                UPDATE firings SET place = \(SeededFault.firstPlace) + listed.ordinal
+                FROM unnest($2::uuid[]) WITH ORDINALITY AS listed (id, ordinal)
+                WHERE firings.id = listed.id
+                """, [.text(tenant.rawValue), .uuids(firings.map(\.rawValue)), .int(firings.count)]),
+        ]
+    }
+
+    private func counting(_ change: Int, of tenant: TenantID) -> Statement {
+        Statement(
+            """
+            INSERT INTO pending_notifications (tenant, slot, count) VALUES ($1, $2, $3)
+            ON CONFLICT (tenant, slot) DO UPDATE SET count = pending_notifications.count + excluded.count
+            """, [.text(tenant.rawValue), .int(store.node.slot), .int(change)])
+    }
+}
+
+extension RecordRow {
+    fileprivate func notification() throws -> NotificationRecord {
+        try Column.value(NotificationRecord.self, from: try text("record"))
+    }
+
+    fileprivate func firing() throws -> FiringRecord {
+        var firing = try Column.value(FiringRecord.self, from: try text("record"))
+        // Given last, after the record was written.
+        firing.place = try optionalInt("place")
+        return firing
+    }
+}
+
+extension NotificationPlace {
+    fileprivate init(_ row: RecordRow) throws {
+        self.init(at: try row.int64("at"), key: try row.int64("key"))
+    }
+}

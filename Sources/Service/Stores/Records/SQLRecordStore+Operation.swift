@@ -1,0 +1,111 @@
+public import SatchelCore
+internal import Postgres
+
+extension SQLRecordStore {
+    public func overview(of tenant: TenantID) async throws(AttachmentError) -> TenantOverview {
+        try await read { work in
+            var overview = TenantOverview(at: work.now)
+            overview.tallies = try work.tallies(of: tenant, since: work.now - TenantOverview.span)
+            overview.usage = try work.total(of: tenant)
+            overview.usage.liveLeases -= try work.leasesThatRanOut(of: tenant)
+            let name = SQLValue.text(tenant.rawValue)
+            let counts = try work.send(
+                ["link", "grant"].map { kind in
+                    Self.count(
+                        """
+                        access WHERE tenant = $1 AND kind = '\(kind)' AND kind <> 'lease' AND ended_at IS NULL
+                            AND expires_at > $2
+                        """, [name, .int(work.now.milliseconds)])
+                } + [
+                    Self.count(
+                        """
+                        notifications
+                        WHERE tenant = $1 AND state = 'pending' AND coalesce(next_at, 9223372036854775807) <= $2
+                        """, [name, .int((work.now + TenantOverview.span).milliseconds)]),
+                    Self.count("calls WHERE tenant = $1 AND state = 'failed'", [name]),
+                    Statement(
+                        """
+                        SELECT count(*) FILTER (WHERE attempt > 0) AS n FROM (
+                            SELECT attempt FROM calls WHERE tenant = $1 AND state = 'pending'
+                            LIMIT \(TenantOverview.most)) AS waiting
+                        """, [name]),
+                ]
+            ).map { try $0.first?.int("n") ?? 0 }
+            overview.links = counts[0]
+            overview.grants = counts[1]
+            overview.dueNotifications = counts[2]
+            overview.failedCalls = counts[3]
+            overview.failingCalls = counts[4]
+            return overview
+        }
+    }
+
+    private static func count(_ rows: String, _ values: [SQLValue]) -> Statement {
+        Statement(
+            "SELECT count(*) AS n FROM (SELECT 1 FROM \(rows) LIMIT \(TenantOverview.most)) AS found", values)
+    }
+
+    public func failures(
+        of tenant: TenantID, with code: ErrorCode?, since: Instant?
+    ) async throws(AttachmentError) -> [FailureGroup] {
+        try await read { work in
+            var groups: [FailureGroup] = []
+            for code in code.map({ [$0] }) ?? ErrorCode.allCases {
+                if let group = try work.failures(of: tenant, with: code, since: since) { groups.append(group) }
+            }
+            return FailureGroup.inOrder(groups)
+        }
+    }
+
+    public func access(
+        to attachment: AttachmentID, of tenant: TenantID, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<AccessEntry> {
+        try await read { work in
+            let limit = min(max(limit, 1), Self.longestPage)
+            let rows = try work.run(
+                """
+                SELECT * FROM access WHERE tenant = $1 AND attachment = $2 AND id COLLATE "C" > $3
+                ORDER BY id COLLATE "C" LIMIT $4
+                """,
+                [.text(tenant.rawValue), .uuid(attachment.rawValue), .text(cursor ?? ""), .int(limit)])
+            let entries = try rows.map { try AccessEntry($0) }
+            return Page(elements: entries, next: entries.count < limit ? nil : entries.last?.id)
+        }
+    }
+}
+
+extension RecordTransaction {
+    fileprivate func failures(
+        of tenant: TenantID, with code: ErrorCode, since: Instant?
+    ) throws -> FailureGroup? {
+        let values: [SQLValue] = [
+            .text(tenant.rawValue), .text(code.rawValue), .int(since?.milliseconds ?? .min),
+        ]
+        let found = "FROM attachments WHERE tenant = $1 AND code = $2 AND finished_at >= $3"
+        let rows = try send([
+            Statement("SELECT finished_at \(found) ORDER BY finished_at LIMIT 1", values),
+            Statement("SELECT finished_at, details \(found) ORDER BY finished_at DESC LIMIT 1", values),
+            Statement(
+                """
+                SELECT kind, count(*) AS n FROM (
+                    SELECT kind \(found) ORDER BY finished_at DESC LIMIT \(FailureGroup.most)) AS latest GROUP BY kind
+                """, values),
+            Statement(
+                """
+                SELECT jobs.id FROM (
+                    SELECT job, finished_at \(found) ORDER BY finished_at DESC, job DESC
+                    LIMIT \(FailureGroup.examples * FailureGroup.mostOfJob)) AS latest
+                JOIN jobs ON jobs.key = latest.job ORDER BY latest.finished_at DESC, latest.job DESC
+                """, values),
+        ])
+        guard let first = rows[0].first, let last = rows[1].first,
+            let error = try Column.value(AttachmentDetails.self, from: last.text("details")).error
+        else { return nil }
+        let kinds = Set(try rows[2].compactMap { try $0.optionalChoice("kind") as MediaKind? })
+        return FailureGroup(
+            code: code, count: try rows[2].reduce(0) { try $0 + $1.int("n") }, error: error,
+            firstAt: try first.instant("finished_at"), lastAt: try last.instant("finished_at"),
+            kinds: MediaKind.allCases.filter(kinds.contains),
+            jobs: FailureGroup.examples(of: try rows[3].map { JobID(rawValue: try $0.text("id")) }))
+    }
+}

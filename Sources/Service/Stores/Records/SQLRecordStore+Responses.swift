@@ -1,0 +1,292 @@
+public import SatchelCore
+internal import Postgres
+
+/// What was found of a ticket, and when.
+struct TicketAnswer: Sendable {
+    var ticket: Ticket?
+    var now: Instant
+}
+
+extension SQLRecordStore {
+    public func newTokens(_ kind: TokenKind, _ count: Int) throws(AttachmentError) -> [NewToken] {
+        try keys.newTokens(kind, count)
+    }
+
+    /// Asked for like what a link opens: all that come while the last question is under way ask together.
+    public func ticket(of token: AccessToken, _ kind: Ticket.Kind) async throws(AttachmentError) -> Ticket? {
+        let found: TicketAnswer
+        do {
+            found = try await together(TokenFormat.id(in: token), tickets) { [engine] ids in
+                try await Self.look(ids, in: engine)
+            }
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+        return keys.entry(of: token, [kind.token], at: found.now) { _ in found.ticket }
+    }
+
+    private static func look(_ ids: [String], in engine: any RecordEngine) async throws -> [TicketAnswer] {
+        try await engine.look { now in
+            Statement(
+                """
+                SELECT coalesce($2::bigint, \(engine.clock("$2"))) AS now, tickets.record, tickets.ended_at
+                FROM unnest($1::text[]) WITH ORDINALITY AS looks (look, place) LEFT JOIN tickets ON tickets.id = looks.look
+                ORDER BY looks.place
+                """, [.texts(ids), .int(now?.milliseconds)])
+        } _: { rows in
+            guard rows.count == ids.count else { throw PostgresError.unexpectedColumn("looks") }
+            return try rows.map { row in
+                let isThere = try row.optionalText("record") != nil
+                return TicketAnswer(ticket: isThere ? try? row.ticket() : nil, now: try row.instant("now"))
+            }
+        }
+    }
+
+    public func open(_ tickets: [Ticket], _ links: [AccessEntry]) async throws(AttachmentError) -> Bool {
+        try await write { work in
+            // Done again after an answer that was lost, they are there already.
+            if work.mayHaveCommitted, let first = tickets.first, try work.ticket(first.id) != nil {
+                return true
+            }
+            for ticket in tickets {
+                let notification = try work.run(
+                    "SELECT 1 FROM notifications WHERE tenant = $1 AND id = $2 FOR KEY SHARE",
+                    [.text(ticket.tenant.rawValue), .text(ticket.notification.rawValue)])
+                guard !notification.isEmpty else { return false }
+            }
+            for link in links { try work.begin(link) }
+            _ = try work.send(tickets.map(work.insertion))
+            return true
+        }
+    }
+
+    public func endPreview(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        try await write { work in
+            guard let ticket = try work.ticket(id), ticket.tenant == tenant, ticket.kind == .preview else {
+                return false
+            }
+            if ticket.isLive(at: work.now) { work.note(AuditNote(.revoked, .ticket, id, of: tenant)) }
+            try work.close([id], of: tenant)
+            return true
+        }
+    }
+
+    /// Of two that open a session, or bring the same response, at once, the second finds out as it writes, and is done again.
+    public func take(
+        _ response: NotificationResponse, by ticket: Ticket
+    ) async throws(AttachmentError) -> Result<ResponseTaking, ResponseRefusal>? {
+        try await write { work in
+            let found = try work.send([
+                // The notification can't go any more, so that nothing waits for it behind the lock of the tenant's list.
+                Statement(
+                    """
+                    SELECT 1 FROM tickets JOIN notifications ON notifications.key = tickets.notification
+                    WHERE tickets.id = $1 AND ended_at IS NULL AND expires_at > $2 FOR KEY SHARE OF notifications
+                    """, [.text(ticket.id), .int(work.now.milliseconds)]),
+                work.lockingSession(response.session, by: ticket), work.reading(response.id, by: ticket),
+            ])
+            guard !found[0].isEmpty else { return nil }
+            let known = try found[2].first?.response()
+            var session = try found[1].first?.session()
+            if let other = known?.response.session, other != response.session {
+                let rows = try work.send([work.lockingSession(other, by: ticket)])
+                session = try rows[0].first?.session()
+            }
+            let taken: (taking: ResponseTaking, change: ResponseDecision.Change?)
+            do throws(ResponseRefusal) {
+                taken = try ResponseDecision.take(response, by: ticket, known: known, session: session, at: work.now)
+            } catch {
+                return .failure(error)
+            }
+            if let change = taken.change {
+                _ = try work.send(
+                    [
+                        try work.saving(change.session, response.session, by: ticket, isNew: session == nil)
+                    ] + work.listing(change.record))
+            }
+            return .success(taken.taking)
+        }
+    }
+
+    public func settle(
+        _ response: NotificationResponse, by ticket: Ticket, _ settlement: ResponseSettlement
+    ) async throws(AttachmentError) -> ResponseRecord? {
+        try await write { work in
+            let found = try work.send([
+                Statement(
+                    """
+                    SELECT response_sessions.record FROM responses JOIN response_sessions
+                        ON response_sessions.ticket = responses.ticket AND response_sessions.id = responses.session
+                    WHERE responses.ticket = $1 AND responses.id = $2 FOR UPDATE OF response_sessions
+                    """, [.text(ticket.id), .uuid(response.id)]),
+                work.reading(response.id, by: ticket),
+            ])
+            guard let session = try found[0].first?.session(), let known = try found[1].first?.response() else {
+                return nil
+            }
+            let (record, change) = ResponseDecision.settle(known, session, by: settlement)
+            if let change {
+                _ = try work.send([
+                    try work.saving(change.session, known.response.session, by: ticket, isNew: false),
+                    Statement(
+                        "UPDATE responses SET record = $3 WHERE ticket = $1 AND id = $2",
+                        [.text(ticket.id), .uuid(response.id), .text(try Column.text(record))]),
+                ])
+                if let call = settlement.call { _ = try work.send([work.enqueueing(call)]) }
+            }
+            return record
+        }
+    }
+
+    public func responses(
+        of tenant: TenantID, to notification: NotificationID?, after cursor: String?, limit: Int
+    ) async throws(AttachmentError) -> Page<ResponseRecord> {
+        let place = cursor.flatMap { Int64($0) } ?? 0
+        return try await read { work in
+            var conditions = "tenant = $1"
+            var values: [SQLValue] = [.text(tenant.rawValue), .int(place), .int(limit + 1)]
+            if let notification {
+                conditions = "notification = (SELECT key FROM notifications WHERE tenant = $1 AND id = $4)"
+                values.append(.text(notification.rawValue))
+            }
+            let rows = try work.run(
+                "SELECT place, record FROM responses WHERE \(conditions) AND place > $2 ORDER BY place LIMIT $3", values
+            )
+            return try Page(
+                rows.map { (NotificationPlace(at: 0, key: try $0.int64("place")), try $0.response()) }, limit
+            ) { "\($0.key)" }
+        }
+    }
+
+    public func responseCount(
+        of notification: NotificationID, firing: Int, tenant: TenantID
+    ) async throws(AttachmentError) -> Int {
+        try await read { work in
+            try work.run(
+                """
+                SELECT count(*) AS n FROM responses
+                WHERE notification = (SELECT key FROM notifications WHERE tenant = $1 AND id = $2) AND firing = $3
+                    AND NOT is_preview
+                """, [.text(tenant.rawValue), .text(notification.rawValue), .int(firing)]
+            ).first?.int("n") ?? 0
+        }
+    }
+}
+
+extension RecordTransaction {
+    func ticket(_ id: String) throws -> Ticket? {
+        try run("SELECT record, ended_at FROM tickets WHERE id = $1", [.text(id)]).first?.ticket()
+    }
+
+    /// Begins a link, but to what was deleted meanwhile.
+    func begin(_ link: AccessEntry) throws {
+        if try hasRenditions(link.renditions, link.attachment, of: link.tenant) { try insert(link) }
+    }
+
+    func insertion(of ticket: Ticket) throws -> Statement {
+        Statement(
+            """
+            INSERT INTO tickets (id, tenant, notification, kind, kid, expires_at, record)
+            SELECT $3, tenant, key, $4, $5, $6, $7 FROM notifications WHERE tenant = $1 AND id = $2
+            """,
+            [
+                .text(ticket.tenant.rawValue), .text(ticket.notification.rawValue), .text(ticket.id),
+                .text(ticket.kind.rawValue), .text(ticket.kid), .int(ticket.expiresAt.milliseconds),
+                .text(try Column.text(ticket)),
+            ])
+    }
+
+    /// Ends links and tickets, with what ends with these.
+    func close(_ ids: [String], of tenant: TenantID) throws {
+        guard !ids.isEmpty else { return }
+        try close("id = ANY($3::text[])", .texts(ids), of: tenant, links: ids)
+    }
+
+    func closePreviews(of notification: NotificationID, tenant: TenantID) throws {
+        try close(
+            "kind = 'preview' AND notification = (SELECT key FROM notifications WHERE tenant = $1 AND id = $3)",
+            .text(notification.rawValue), of: tenant, links: [])
+    }
+
+    /// - Parameter tickets: Which tickets end, by `$1`, the tenant, and `$3`.
+    private func close(
+        _ tickets: String, _ value: SQLValue, of tenant: TenantID, links: [String]
+    ) throws {
+        let now = SQLValue.int(now.milliseconds)
+        let ended = try send([
+            Statement(
+                """
+                UPDATE access SET ended_at = $2
+                WHERE id = ANY($3::text[]) AND tenant = $1 AND kind = 'link' AND ended_at IS NULL
+                """, [.text(tenant.rawValue), now, .texts(links)]),
+            Statement(
+                "UPDATE tickets SET ended_at = $2 WHERE \(tickets) AND tenant = $1 AND ended_at IS NULL RETURNING record",
+                [.text(tenant.rawValue), now, value]),
+        ])
+        takesBack = takesBack || ended.contains { $0.changes > 0 }
+        let closed = try ended[1].flatMap { try Column.value(Ticket.self, from: $0.text("record")).closes }
+        try close(closed, of: tenant)
+    }
+
+    fileprivate func lockingSession(_ id: String, by ticket: Ticket) -> Statement {
+        Statement(
+            "SELECT record FROM response_sessions WHERE ticket = $1 AND id = $2 FOR UPDATE",
+            [.text(ticket.id), .uuid(id)])
+    }
+
+    fileprivate func saving(
+        _ session: ResponseSession, _ id: String, by ticket: Ticket, isNew: Bool
+    ) throws -> Statement {
+        Statement(
+            isNew
+                ? "INSERT INTO response_sessions (ticket, id, record) VALUES ($1, $2, $3)"
+                : "UPDATE response_sessions SET record = $3 WHERE ticket = $1 AND id = $2",
+            [.text(ticket.id), .uuid(id), .text(try Column.text(session))])
+    }
+
+    fileprivate func reading(_ response: String, by ticket: Ticket) -> Statement {
+        Statement(
+            "SELECT record FROM responses WHERE ticket = $1 AND id = $2", [.text(ticket.id), .uuid(response)])
+    }
+
+    /// Adds a response at the end of its tenant's list: always the last statements of a transaction, so that nobody who reads
+    /// the list passes one that is committed later.
+    fileprivate func listing(_ response: ResponseRecord) throws -> [Statement] {
+        [
+            Statement(
+                """
+                INSERT INTO tenants (tenant, last_response) VALUES ($1, 1)
+                ON CONFLICT (tenant) DO UPDATE SET last_response = tenants.last_response + 1
+                """, [.text(response.tenant.rawValue)]),
+            Statement(
+                """
+                INSERT INTO responses (tenant, place, notification, ticket, id, session, firing, is_preview, received_at, record)
+                SELECT notifications.tenant, tenants.last_response, notifications.key, $3, $4, $5, $6, $7, $8, $9
+                FROM notifications JOIN tenants ON tenants.tenant = notifications.tenant
+                WHERE notifications.tenant = $1 AND notifications.id = $2
+                """,
+                [
+                    .text(response.tenant.rawValue), .text(response.notification.rawValue), .text(response.ticket),
+                    .uuid(response.response.id), .uuid(response.response.session),
+                    .int(response.firing.map { Int64($0) }), .bool(response.isPreview),
+                    .int(response.receivedAt.milliseconds), .text(try Column.text(response)),
+                ]),
+        ]
+    }
+}
+
+extension RecordRow {
+    func ticket() throws -> Ticket {
+        var ticket = try Column.value(Ticket.self, from: try text("record"))
+        ticket.endedAt = try optionalInstant("ended_at")
+        return ticket
+    }
+
+    fileprivate func session() throws -> ResponseSession {
+        try Column.value(ResponseSession.self, from: try text("record"))
+    }
+
+    fileprivate func response() throws -> ResponseRecord {
+        try Column.value(ResponseRecord.self, from: try text("record"))
+    }
+}

@@ -1,0 +1,38 @@
+public import SatchelCore
+internal import Postgres
+
+extension SQLRecordStore {
+    public func signingNumbers(of tenant: TenantID) async throws(AttachmentError) -> [SigningNumber] {
+        try await read { work in
+            let row = try work.run("SELECT signing FROM tenants WHERE tenant = $1", [.text(tenant.rawValue)])
+                .first
+            return try (row?.signing() ?? SigningNumbers()).live(at: work.now)
+        }
+    }
+
+    public func rotateSigningNumber(
+        of tenant: TenantID, overlap: Duration
+    ) async throws(AttachmentError) -> [SigningNumber] {
+        try await write { work in
+            // A row to lock, so that of several who rotate at once each finds what the other made.
+            try work.run(
+                "INSERT INTO tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING", [.text(tenant.rawValue)])
+            let row = try work.run(
+                "SELECT signing FROM tenants WHERE tenant = $1 FOR UPDATE", [.text(tenant.rawValue)]
+            ).first
+            var numbers = try row?.signing() ?? SigningNumbers()
+            try numbers.rotate(overlap: overlap, at: work.now)
+            try work.run(
+                "UPDATE tenants SET signing = $2 WHERE tenant = $1",
+                [.text(tenant.rawValue), .text(try Column.text(numbers))])
+            work.note(.rotated(numbers.all, of: tenant))
+            return numbers.live(at: work.now)
+        }
+    }
+}
+
+extension RecordRow {
+    fileprivate func signing() throws -> SigningNumbers {
+        try optionalText("signing").map { try Column.value(SigningNumbers.self, from: $0) } ?? SigningNumbers()
+    }
+}

@@ -1,0 +1,201 @@
+public import SatchelCore
+internal import Postgres
+
+/// The records, in a database of either engine. Each deciding row is locked by the statement that decides, and what must be
+/// seen behind a lock is read by a later statement; locks are taken in one order (queue, jobs, attachments, access with
+/// parents first, blobs by hash, usage). SQLite has one writer, and needs none of them.
+public struct SQLRecordStore: RecordStore {
+    let engine: any RecordEngine
+    let keys: KeyRing
+    let garbage: any GarbageCollector
+    /// How long bytes outlive their last record, so that a failover that lost its deletion finds them.
+    let garbageDelay: Duration
+    /// Rows that a page of a list looks at, at most.
+    var longestSearch = 10_000
+    let notifier = WebhookNotifier()
+    let heartbeats = PostgresGroup<Heartbeat, Int64?>()
+    let lookups = PostgresGroup<AccessLookup, AccessLookupAnswer>()
+    let tickets = PostgresGroup<String, TicketAnswer>()
+    let deliveries = PostgresGroup<Delivery, JobRecord?>()
+    let submissions = PostgresGroup<SubmittedJob, SubmissionAnswer?>()
+
+    /// - Parameters:
+    ///   - garbage: Removes what a commit made superfluous.
+    ///   - garbageDelay: How long that waits; zero: not at all.
+    init(
+        _ engine: any RecordEngine, keys: KeyRing, garbage: any GarbageCollector, garbageDelay: Duration = .zero
+    ) {
+        self.engine = engine
+        self.keys = keys
+        self.garbage = garbage
+        self.garbageDelay = garbageDelay
+    }
+
+    /// In PostgreSQL: see ``PostgresEngine``.
+    init(
+        _ pool: PostgresPool, keys: KeyRing, garbage: any GarbageCollector, garbageDelay: Duration = .seconds(60),
+        notifies: Bool = true, clock: PostgresClock = .server, timing: PostgresNode.Timing = PostgresNode.Timing(),
+        advertising url: String? = nil
+    ) {
+        self.init(
+            PostgresEngine(pool, notifies: notifies, clock: clock, timing: timing, advertising: url), keys: keys,
+            garbage: garbage, garbageDelay: garbageDelay)
+    }
+
+    var node: any StoreNode { engine.node }
+
+    public func now() async throws(AttachmentError) -> Instant {
+        try await read { work in work.now }
+    }
+
+    /// Reads from one snapshot, at the store's time.
+    func read<Value: Sendable>(
+        _ body: @escaping @Sendable (RecordTransaction) throws -> Value
+    ) async throws(AttachmentError) -> Value {
+        do {
+            return try await engine.read { sender, now in
+                try body(RecordTransaction(sender, of: self, at: now, by: AuditActor(.service)))
+            }
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    /// Writes in one transaction; durable on return.
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (RecordTransaction) throws -> Value
+    ) async throws(AttachmentError) -> Value {
+        do {
+            return try await performWrite(body)
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    /// Like ``write(_:)``, for a write that ends a claim, which can be lost.
+    func writeUnderClaim<Value: Sendable>(
+        _ claim: Claim, _ body: @escaping @Sendable (RecordTransaction) throws -> Value
+    ) async throws -> Value {
+        do {
+            let value = try await performWrite(body)
+            node.forget([claim.id])
+            return value
+        } catch let error as ClaimError {
+            node.forget([claim.id])
+            throw error
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    /// Carries out a request: together with others that come meanwhile, where the engine gains by that.
+    ///
+    /// - Parameter body: An answer for each, or nothing for all.
+    func together<Request: Sendable, Answer: Sendable>(
+        _ request: Request, _ group: PostgresGroup<Request, Answer>,
+        _ body: @escaping @Sendable ([Request]) async throws -> [Answer]
+    ) async throws -> Answer {
+        try await engine.hasOneWriter ? body([request])[0] : group(request, by: body)
+    }
+
+    /// Attempts at a write that found out too late that somebody was first.
+    private static let mostAttempts = 20
+
+    /// Writes what several asked for in one transaction.
+    ///
+    /// - Returns: An answer for each; nil for those that are unusual, of whom nothing was changed, and who want a transaction
+    ///   of their own.
+    func writeTogether<Request: Sendable, Answer: Sendable>(
+        _ requests: [Request], _ body: @escaping @Sendable (RecordTransaction, [Request]) throws -> [Answer?]
+    ) async throws -> [Answer?] {
+        do {
+            return try await performWrite(attempts: 1) { work in try body(work, requests) }
+        } catch let error as PostgresError {
+            throw error
+        } catch {
+            return requests.map { _ in nil }
+        }
+    }
+
+    private func performWrite<Value: Sendable>(
+        attempts: Int = mostAttempts, _ body: @escaping @Sendable (RecordTransaction) throws -> Value
+    ) async throws -> Value {
+        let actor = AuditActor.current
+        var attempt = 0
+        while true {
+            attempt += 1
+            do {
+                let (value, waste) = try await engine.write { sender, now in
+                    let work = RecordTransaction(sender, of: self, at: now, by: actor)
+                    let value = try body(work)
+                    return Written(value: (value, try work.finish()), takesBack: work.takesBack)
+                }
+                engine.committed(waste)
+                await remove(waste)
+                if waste.ringsBell { notifier.notify() }
+                return value
+            } catch  where attempt < attempts && Self.wasOvertaken(error) {
+                continue
+            }
+        }
+    }
+
+    /// Somebody else recorded the same a moment before: the next attempt finds it.
+    private static func wasOvertaken(_ error: any Error) -> Bool {
+        if error is TransactionConflict { return true }
+        guard let error = error as? PostgresError else { return false }
+        return error.isFailure(PostgresFailure.uniqueViolation) || error.isFailure(PostgresFailure.foreignKeyViolation)
+    }
+}
+
+/// What was decided on is no longer so; the transaction is to be done again.
+struct TransactionConflict: Error {}
+
+extension SQLRecordStore {
+    public var nodes: Int { engine.cluster?.members.census.takingRequests ?? 1 }
+
+    public var workers: Int { max(1, engine.cluster?.members.census.firing.count ?? 1) }
+
+    public func join(as role: NodeRole) async { await engine.cluster?.members.join(as: role) }
+
+    public func retire() async { await engine.cluster?.members.retire() }
+
+    public var notesGarbage: Bool { !engine.hasOneWriter }
+
+    public var sharedRuns: (any SharedRuns)? {
+        engine.cluster.map { PostgresSharedRuns(store: self, cluster: $0) }
+    }
+
+    public func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool {
+        // Done once an hour, by whoever comes first.
+        try await engine.cluster?.leads(task.rawValue, isRare: task == .sources) ?? true
+    }
+
+    public var pace: QueuePace { engine.pace }
+
+    public func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) {
+        engine.cluster?.wakeups.listen(handler)
+    }
+
+    public func announce(_ run: RunID) async throws(AttachmentError) {
+        do {
+            try await node.live()
+            guard !node.hasAnnounced(run) else { return }
+            try await engine.send { [node] _ in
+                [
+                    Statement(
+                        "INSERT INTO run_nodes (run, node) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+                        [.text(run.rawValue), .uuid(node.id)])
+                ]
+            } _: { _ in
+            }
+            node.announced(run)
+        } catch {
+            throw AttachmentError(storing: error)
+        }
+    }
+
+    public func forgetEndedWorkers() async throws(AttachmentError) {
+        do { try await engine.forgetEndedNodes() } catch { throw AttachmentError(storing: error) }
+    }
+}

@@ -1,0 +1,192 @@
+internal import FoundationEssentials
+internal import GRDB
+internal import Postgres
+internal import SatchelCore
+internal import Synchronization
+
+/// A statement as SQLite takes it.
+///
+/// Statements are written once, in PostgreSQL's words. What SQLite says otherwise is rewritten here, once for each text:
+///
+/// | PostgreSQL | SQLite |
+/// | --- | --- |
+/// | `unnest($1::text[], $2::int[]) WITH ORDINALITY AS new (a, b, n)` | a subquery over `json_each`, of an array of rows |
+/// | `= ANY($1::text[])`, `<> ALL($1::text[])` | `IN` and `NOT IN` over `json_each` |
+/// | `FOR UPDATE OF jobs SKIP LOCKED` and other locks | nothing: there is one writer |
+/// | `$1::bigint`, `COLLATE "C"` | `?1` |
+/// | `greatest`, `least`, `string_agg` | `max`, `min`, `group_concat` |
+/// | `encode(hash, 'hex')`, `array_to_string(bins, ',')` | `lower(hex(hash))`, `trim(bins, '[]')` |
+///
+/// `decode(text, 'hex')`, `get_bit` and `add_bins` are functions that ``functions`` adds. What is in both languages is left as it
+/// is: `RETURNING` (but for `IS NULL`, which SQLite 3.40 gets wrong there), `ON CONFLICT`, `WITH … AS MATERIALIZED`, `UPDATE … FROM`, row values and `FILTER`. A statement must not
+/// use what is in PostgreSQL alone, above all a `WITH` that changes rows; a test prepares each.
+struct SQLiteStatement: Sendable {
+    let sql: String
+    /// The numbers of values that the text names, from 0.
+    private let isUsed: [Bool]
+    /// Values that are bound behind all others, each an array of rows that is made of these values.
+    private let rows: [[Int]]
+
+    init(_ statement: String) {
+        var rows: [[Int]] = []
+        let count = statement.matches(of: #/\$(\d+)/#).compactMap { Int($0.1) }.max() ?? 0
+        var text = statement.replacing(
+            #/\s+FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)(?: OF \w+)?(?: SKIP LOCKED| NOWAIT)?/#, with: "")
+        text = text.replacing(
+            #/unnest\((\$[^()]*)\)(\s+WITH ORDINALITY)?(?:\s+AS\s+(\w+)\s*\(([^)]*)\))?/#
+        ) { match in
+            let values = match.1.matches(of: #/\$(\d+)/#).compactMap { Int($0.1) }
+            var names = (match.4 ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }
+            if match.2 != nil, let place = names.popLast() { names.append("key + 1 AS \(place)") }
+            func column(_ expression: String, _ index: Int) -> String {
+                names.indices.contains(index) ? "\(expression) AS \(names[index])" : expression
+            }
+            var columns = ["value"]
+            var source = "?\(values.first ?? 0)"
+            if values.count > 1 {
+                rows.append(values.map { $0 - 1 })
+                source = "?\(count + rows.count)"
+                columns = values.indices.map { "value ->> \($0)" }
+            }
+            columns = columns.enumerated().map { column($1, $0) } + names.dropFirst(columns.count)
+            let alias = match.3.map { " AS \($0)" } ?? ""
+            return "(SELECT \(columns.joined(separator: ", ")) FROM json_each(\(source)))\(alias)"
+        }
+        text = text.replacing(#/= ANY\(\$(\d+)::\w+\[\]\)/#) { "IN (SELECT value FROM json_each(?\($0.1)))" }
+        text = text.replacing(#/<> ALL\(\$(\d+)::\w+\[\]\)/#) { "NOT IN (SELECT value FROM json_each(?\($0.1)))" }
+        text = text.replacing(#/::\w+(?:\[\])?/#, with: "").replacing(#/ COLLATE "C"/#, with: "")
+        text = text.replacing(#/\bencode\(([\w.]+), 'hex'\)/#) { "lower(hex(\($0.1)))" }
+        text = text.replacing(#/\barray_to_string\((\w+), ','\)/#) { "trim(\($0.1), '[]')" }
+        for (name, other) in [("greatest", "max"), ("least", "min"), ("string_agg", "group_concat")] {
+            text = text.replacing("\(name)(", with: "\(other)(")
+        }
+        sql = text.replacing(#/\$(\d+)/#) { "?\($0.1)" }
+        var isUsed = [Bool](repeating: false, count: count)
+        for match in sql.matches(of: #/\?(\d+)/#) {
+            if let number = Int(match.1), number <= count { isUsed[number - 1] = true }
+        }
+        self.isUsed = isUsed
+        self.rows = rows
+    }
+
+    /// Values that are bound.
+    var count: Int { isUsed.count + rows.count }
+
+    /// - Throws: ``PostgresError/nul``, where a list has a text with one.
+    func arguments(_ values: [SQLValue]) throws -> StatementArguments {
+        var arguments: [(any DatabaseValueConvertible)?] = []
+        for (index, isUsed) in isUsed.enumerated() { arguments.append(isUsed ? try values[index].bound() : nil) }
+        for columns in rows {
+            let columns = try columns.map { try values[$0].elements() ?? [] }
+            let rows = (0..<(columns.map(\.count).max() ?? 0)).map { row in
+                "[" + columns.map { $0.indices.contains(row) ? $0[row] : "null" }.joined(separator: ",") + "]"
+            }
+            arguments.append("[" + rows.joined(separator: ",") + "]")
+        }
+        return StatementArguments(arguments)
+    }
+
+    /// What statements call that SQLite doesn't have.
+    static let functions = [
+        DatabaseFunction("decode", argumentCount: 2, pure: true) { values in
+            String.fromDatabaseValue(values[0]).flatMap { Data(hexadecimal: $0) }
+        },
+        DatabaseFunction("get_bit", argumentCount: 2, pure: true) { values in
+            guard let bits = Data.fromDatabaseValue(values[0]), let place = Int.fromDatabaseValue(values[1]) else {
+                return nil
+            }
+            return Int(bits[place / 8] >> UInt8(place % 8) & 1)
+        },
+        // Of two histograms, each a JSON array.
+        DatabaseFunction("add_bins", argumentCount: 2, pure: true) { values in
+            let bins = values.map { value in
+                (String.fromDatabaseValue(value) ?? "").split { "[],".contains($0) }.compactMap { Int64($0) }
+            }
+            let sums = (0..<max(bins[0].count, bins[1].count)).map { index in
+                bins.reduce(0) { $0 + ($1.indices.contains(index) ? $1[index] : 0) }
+            }
+            return "[" + sums.map(String.init).joined(separator: ",") + "]"
+        },
+    ]
+}
+
+extension SQLValue {
+    /// A value as it is bound: a list as a JSON array.
+    fileprivate func bound() throws -> (any DatabaseValueConvertible)? {
+        switch self {
+        case .null: nil
+        case .bool(let value): value
+        case .int(let value): value
+        case .double(let value): value
+        case .text(let value): value
+        case .bytes(let value): Data(value)
+        case .ints, .doubles, .bools, .texts: "[" + (try elements() ?? []).joined(separator: ",") + "]"
+        }
+    }
+
+    /// The elements of a list as JSON; nil for anything else.
+    fileprivate func elements() throws -> [String]? {
+        switch self {
+        case .ints(let values): values.map { $0.map(String.init) ?? "null" }
+        case .doubles(let values): values.map { $0.map { "\($0)" } ?? "null" }
+        case .bools(let values): values.map { $0 ? "1" : "0" }
+        case .texts(let values): try values.map { try $0.map(Self.json) ?? "null" }
+        default: nil
+        }
+    }
+
+    private static func json(_ text: String) throws -> String {
+        var bytes = [UInt8(ascii: "\"")]
+        for byte in text.utf8 {
+            switch byte {
+            case 0: throw PostgresError.nul
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case 1..<0x20: bytes += Array("\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8)
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The statements of a store, rewritten once each.
+final class SQLiteStatements: Sendable {
+    private let known = Mutex<[String: SQLiteStatement]>([:])
+
+    subscript(_ sql: String) -> SQLiteStatement {
+        known.withLock { known in
+            if let statement = known[sql] { return statement }
+            let statement = SQLiteStatement(sql)
+            known[sql] = statement
+            return statement
+        }
+    }
+
+    /// All that were used so far.
+    var all: [String] { known.withLock { Array($0.keys) } }
+}
+
+/// Sends statements to a connection of SQLite, which carries out one after the other.
+struct SQLiteSender: StatementSender {
+    let database: Database
+    let statements: SQLiteStatements
+
+    /// What was committed or taken back is known.
+    var mayHaveCommitted: Bool { false }
+
+    func send(_ statements: [Postgres.Statement]) throws -> [RecordRows] {
+        try statements.map { statement in
+            let own = self.statements[statement.sql]
+            let prepared = try database.cachedStatement(sql: own.sql)
+            let arguments = try own.arguments(statement.values)
+            guard prepared.columnCount > 0 else {
+                try prepared.execute(arguments: arguments)
+                return RecordRows([], changes: database.changesCount)
+            }
+            // Each row that was changed is returned.
+            let rows = try Row.fetchAll(prepared, arguments: arguments)
+            return RecordRows(rows, changes: rows.count)
+        }
+    }
+}
