@@ -53,7 +53,7 @@ def sample(path: str, make: Callable, *, of: str | None = None, traits: str = ""
     if of:
         origin += " " + CREDITS[of]
     expect.setdefault("state", "delivered")
-    order = ["state", "fidelity", "code", "kind", "type", "width", "height", "frames", "duration", "older"]
+    order = ["state", "fidelity", "code", "kind", "type", "width", "height", "frames", "duration", "findings", "older"]
     SAMPLES[path] = Sample(
         path, make, origin, LICENCES[of] if of else DRAWN, [trait.strip() for trait in traits.split(",") if trait],
         {key: expect[key] for key in order if expect.get(key) is not None})

@@ -30,7 +30,7 @@ def copied(path):
 # MARK: Cut off
 
 C = dict(state="failed", code="corrupt")
-sample("trouble/truncated.jpg", cut("jpeg/coffee.jpg", 0.5), of="coffee", traits="truncated", width=600, height=400,
+sample("trouble/truncated.jpg", cut("jpeg/coffee.jpg", 0.5), of="coffee", findings=["error ends_before rows"], traits="truncated", width=600, height=400,
        **JPEG, **C)
 sample("trouble/truncated.png", cut("png/coffee.png", 0.5), of="coffee", traits="truncated", kind="image",
        type="image/png", width=300, height=200, **C)
@@ -51,9 +51,9 @@ sample("trouble/no-sound.wav", lambda kit, out: out.write_bytes(
        kind="audio", type="audio/wav", **C)
 # Animations: without what marks the end, within the last of 901 frames, and with a claim that no file of that size can keep.
 sample("trouble/unmarked.gif", lambda kit, out: out.write_bytes(whole(kit, "gif/loop-3.gif")[:-2]),
-       traits="truncated, animated", kind="animation", type="image/gif", width=96, height=64, frames=6, duration=0.6)
+       findings=["evidence end_mark_missing"], traits="truncated, animated", kind="animation", type="image/gif", width=96, height=64, frames=6, duration=0.6)
 sample("trouble/last-frame.gif", lambda kit, out: out.write_bytes(whole(kit, "gif/901-frames.gif")[:-8]),
-       traits="truncated, animated", kind="animation", type="image/gif", width=8, height=8, frames=900, duration=18.0,
+       findings=["losses ends_within frames 1 901"], traits="truncated, animated", kind="animation", type="image/gif", width=8, height=8, frames=900, duration=18.0,
        fidelity="reduced")
 sample("trouble/no-frame.gif", lambda kit, out: out.write_bytes(whole(kit, "gif/loop-3.gif")[:13] + bytes(64)),
        traits="damaged", type="image/gif", **C)
@@ -66,14 +66,14 @@ def claiming(kit: Kit, out):
     out.write_bytes(data[:place] + chunk(b"acTL", claim) + data[place + 20:])
 
 
-sample("trouble/claim.png", claiming, traits="lying count, apng", kind="image", type="image/png", width=64, height=64,
+sample("trouble/claim.png", claiming, findings=["losses announces_more animation"], traits="lying count, apng", kind="image", type="image/png", width=64, height=64,
        fidelity="reduced")
 # What other programs play until there without a word is delivered, and said to be short.
 sample("trouble/truncated.mp3", cut("mp3/voice.mp3", 0.5), of="voice", traits="truncated, canary", kind="audio",
        type="audio/mpeg", fidelity="reduced")
 sample("trouble/truncated.wav", cut("wav/voice.wav", 0.5), of="voice", traits="truncated, lying size", kind="audio",
        type="audio/wav", duration=2.0, fidelity="reduced")
-sample("trouble/truncated.ts", cut("ts/film.ts", 0.7), of="film", traits="truncated", kind="video", type="video/mp2t",
+sample("trouble/truncated.ts", cut("ts/film.ts", 0.7), of="film", findings=["losses ends_within video"], traits="truncated", kind="video", type="video/mp2t",
        width=320, height=180, fidelity="reduced")
 sample("trouble/truncated.webm", cut("webm/film.webm", 0.7), of="film", traits="truncated", kind="video",
        type="video/webm", width=320, height=180, **C)
@@ -105,19 +105,19 @@ def without_cluster(data: bytes) -> bytes:
 
 FRAGMENTS = ("-movflags", "frag_keyframe+empty_moov+default_base_moof")
 sample("trouble/truncated-fragment.mp4", changed(drawn(*FRAGMENTS), lambda data: data[:data.index(b"mdat") + 9_000]),
-       traits="truncated, fragmented", kind="video", type="video/mp4", width=64, height=48, fidelity="reduced")
+       findings=["losses ends_within video"], traits="truncated, fragmented", kind="video", type="video/mp4", width=64, height=48, fidelity="reduced")
 sample("trouble/truncated-index.mp4", changed(drawn("-movflags", "faststart"),
                                               lambda data: data[:data.index(b"stbl") + 40]), traits="truncated", **C)
 sample("trouble/first-part.mp4", changed(drawn(*FRAGMENTS), lambda data: data[:data.index(b"moof") - 4]),
        traits="fragmented", state="failed", code="unsupported_feature")
-sample("trouble/lost-cluster.mkv", changed(drawn("-cluster_time_limit", "1000"), without_cluster), traits="a gap",
+sample("trouble/lost-cluster.mkv", changed(drawn("-cluster_time_limit", "1000"), without_cluster), findings=["losses gap video"], traits="a gap",
        kind="video", type="video/x-matroska", width=64, height=48, fidelity="reduced")
 sample("trouble/zeros-inside.mp3", lambda kit, out: out.write_bytes(
     whole(kit, "mp3/voice.mp3")[:8_000] + bytes(300) + whole(kit, "mp3/voice.mp3")[8_300:]), of="voice",
        traits="zeros, canary", kind="audio", type="audio/mpeg", **C)
 sample("trouble/zeros-behind.mp4", changed(drawn("-movflags", "faststart"), lambda data:
                                            data[:len(data) * 3 // 4] + bytes(len(data) - len(data) * 3 // 4)),
-       traits="zeros", kind="video", type="video/mp4", width=64, height=48, **C)
+       findings=["error zeros"], traits="zeros", kind="video", type="video/mp4", width=64, height=48, **C)
 
 
 def stray_marker(kit: Kit, out):
@@ -127,10 +127,10 @@ def stray_marker(kit: Kit, out):
     out.write_bytes(data[:middle] + b"\xff\xd9" + data[middle + 2:])
 
 
-sample("trouble/stray-marker.jpg", stray_marker, of="coffee", traits="damaged", width=600, height=400, **JPEG, **C)
+sample("trouble/stray-marker.jpg", stray_marker, of="coffee", findings=["error data_ends_early rows"], traits="damaged", width=600, height=400, **JPEG, **C)
 # What a transfer that takes them for text makes of them.
 sample("trouble/line-ends.jpg", lambda kit, out: out.write_bytes(
-    whole(kit, "jpeg/coffee.jpg").replace(b"\n", b"\r\n")), of="coffee", traits="line ends", **C)
+    whole(kit, "jpeg/coffee.jpg").replace(b"\n", b"\r\n")), of="coffee", findings=["error line_ends_changed"], traits="line ends", **C)
 sample("trouble/line-ends.png", lambda kit, out: out.write_bytes(
     whole(kit, "png/alpha.png").replace(b"\r\n", b"\n")), of="coffee", traits="line ends", **C)
 
@@ -168,11 +168,97 @@ sample("trouble/encrypted.mp4", encrypted(), traits="encrypted", type="video/mp4
 sample("trouble/partly-encrypted.mp4", partly_encrypted, traits="encrypted", type="video/mp4", kind="video", **U)
 sample("trouble/junk-before.mp3", late_start, traits="junk before the first frame", type="audio/mpeg", kind="audio",
        duration=2.0)
-sample("trouble/unheard.mkv", unheard, traits="sound that isn't taken", type="video/x-matroska", kind="video", width=64,
+sample("trouble/unheard.mkv", unheard, findings=["losses not_supported sound_tracks"], traits="sound that isn't taken", type="video/x-matroska", kind="video", width=64,
        height=48, duration=1.0, fidelity="reduced")
 sample("trouble/unheard.mka", lambda kit, out: kit.ffmpeg(
     "-f", "lavfi", "-i", "sine=duration=1:sample_rate=8000", "-c:a", "wavpack", out), traits="sound that isn't taken",
        type="video/x-matroska", kind="audio", **U)
+
+# MARK: What is found
+
+# `findings` has what is lost, left out or found: list, code, part, and two amounts where they are known.
+
+
+def page_sum(page: bytes) -> bytes:
+    """The checksum of a page of Ogg (RFC 3533, section 6)."""
+    register = 0
+    for byte in page[:22] + bytes(4) + page[26:]:
+        register ^= byte << 24
+        for _ in range(8):
+            register = (register << 1 ^ (register >> 31) * 0x04C11DB7) & 0xFFFFFFFF
+    return register.to_bytes(4, "little")
+
+
+def unmarked(data: bytes) -> bytes:
+    last = bytearray(data[data.rindex(b"OggS"):])
+    last[5] &= 0xFB
+    last[22:26] = page_sum(bytes(last))
+    return data[:data.rindex(b"OggS")] + bytes(last)
+
+
+def from_whole(path, change):
+    return lambda kit, out: out.write_bytes(change(whole(kit, path)))
+
+
+def damaged_order(data: bytes) -> bytes:
+    """An APNG whose second frame has another number, with the checksum of that."""
+    place = data.index(b"fcTL", data.index(b"fcTL") + 4)
+    body = (99).to_bytes(4, "big") + data[place + 8:place + 30]
+    return data[:place - 4] + chunk(b"fcTL", body) + data[place + 34:]
+
+
+def as_text(data: bytes) -> bytes:
+    return data.decode("utf-8", "replace").encode()
+
+
+def late_pictures(kit: Kit, out):
+    kit.ffmpeg("-f", "lavfi", "-i", "sine=duration=6", "-itsoffset", "3", "-f", "lavfi", "-i",
+               "testsrc2=size=64x48:rate=25:duration=3", "-map", "1", "-map", "0", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+               "-bf", "0", "-threads", "1", "-c:a", "aac", "-b:a", "32k", "-vsync", "passthrough", out)
+
+
+def keyless(kit: Kit, out):
+    """A part of a video without the keyframe before it."""
+    film = kit.work / "film.mp4"
+    kit.ffmpeg("-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=4", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+               "-threads", "1", "-g", "250", film)
+    kit.ffmpeg("-i", film, "-ss", "1", "-c", "copy", "-copyinkf", out)
+
+
+def erased(data: bytes) -> bytes:
+    place = data.index(b"moov") - 4
+    return data[:place] + bytes(len(data) - place)
+
+
+D = dict(state="failed", code="undecodable")
+sample("trouble/first-page.ogg", from_whole("ogg/chord.ogg", lambda data: data[:40] + bytes([data[40] ^ 1]) + data[41:]),
+       traits="damaged", findings=["error checksum_differs"], **C)
+sample("trouble/unmarked.ogg", from_whole("ogg/chord.ogg", unmarked), traits="truncated", kind="audio", type="audio/ogg",
+       findings=["evidence end_mark_missing"])
+sample("trouble/tiny.jpg", from_whole("jpeg/grey.jpg", lambda data: data[:22]), of="coffee", traits="truncated",
+       findings=["error too_small"], **C)
+sample("trouble/seven-bits.jpg", from_whole("jpeg/pixel.jpg", lambda data: bytes(byte & 0x7F for byte in data)),
+       traits="text", findings=["error high_bits_lost"], **C)
+sample("trouble/replaced.png", from_whole("png/alpha.png", as_text), of="coffee", traits="text",
+       findings=["error bytes_replaced"], **C)
+sample("trouble/recoded.jpg", from_whole("jpeg/pixel.jpg", lambda data: data.decode("latin-1").encode()), traits="text",
+       findings=["error bytes_recoded"], **C)
+sample("trouble/index-erased.mp4", changed(drawn(), erased), traits="zeros", findings=["error index_missing"], **C)
+sample("trouble/tag.mp3", content(b"ID3\4\0\0\0\0\x08\0" + bytes(1024)), traits="tag", findings=["error nothing_inside"], **C)
+sample("trouble/order.png", from_whole("png/animated-disposal.png", damaged_order), traits="apng, damaged", kind="image",
+       type="image/png", width=64, height=64, fidelity="reduced", findings=["losses malformed animation"])
+sample("trouble/keyless.mp4", keyless, traits="damaged", findings=["error no_keyframe video"], kind="video",
+       type="video/mp4", **D)
+sample("trouble/late-pictures.mp4", late_pictures, traits="late pictures", kind="video", type="video/mp4", width=64,
+       height=48, duration=6.0, findings=["evidence gap video 3 6"])
+sample("trouble/segment.mp4", changed(drawn(*FRAGMENTS), lambda data: b"\0\0\0\x20sidx" + bytes(24) + data[data.index(b"moof") - 4:]),
+       traits="fragmented", state="failed", code="unsupported_feature")
+sample("trouble/font.jpg", content("%!PS-AdobeFont-1.0: Sample 001.001\n%%Title: Sample\n11 dict begin\n"),
+       traits="font, mislabelled", state="skipped", code="unrecognized_type")
+sample("trouble/attack.png", content("push graphic-context\nviewbox 0 0 640 480\nimage over 0,0 0,0 'https://127.0.0.1/x'\n"
+                                     "pop graphic-context\n"),
+       traits="script, mislabelled", state="skipped", code="unrecognized_type")
+
 
 # MARK: Under another name
 

@@ -75,7 +75,7 @@ sample("mp4/long-group.mp4", long_group, of="coffee", traits="h264, aac, long gr
        type="video/mp4", duration=14.0, **V)
 sample("mp4/long.mp4", lambda kit, out: kit.ffmpeg(
     *drift(18, name="cat")(kit), *H264, "-crf", "32", "-g", "50", *AAC, out), of="cat",
-       traits="h264, aac, longer than 10 s", type="video/mp4", duration=18.0, **V)
+       findings=["omissions limit video 8 18"], traits="h264, aac, longer than 10 s", type="video/mp4", duration=18.0, **V)
 sample("mp4/4k.mp4", lambda kit, out: kit.ffmpeg(
     *drift(1, size="3840x2160", fps=10, name="earth")(kit), *H264, "-crf", "38", "-an", out), of="earth",
        traits="h264, 4k", kind="video", type="video/mp4", width=3840, height=2160, duration=1.0)
@@ -132,7 +132,7 @@ def nine_streams(kit: Kit, out):
                "sine=sample_rate=8000", "-map", "0:v", *["-map", "1:a"] * 8, *H264, "-c:a", "flac", out)
 
 
-sample("mp4/two-sounds.mp4", two_sounds, traits="h264, aac, two sound tracks", **M)
+sample("mp4/two-sounds.mp4", two_sounds, findings=["omissions one_taken sound_tracks 1 2"], traits="h264, aac, two sound tracks", **M)
 sample("mp4/subtitles.mp4", subtitled, traits="h264, aac, subtitles, canary", **M)
 sample("mkv/nine-streams.mkv", nine_streams, traits="many streams", kind="video", type="video/x-matroska", width=64,
        height=48, duration=1.0)
@@ -218,9 +218,9 @@ def clear_webm(kit: Kit, out):
                "-crf", "40", "-auto-alt-ref", "0", "-pix_fmt", "yuva420p", out)
 
 
-sample("webm/alpha.webm", clear_webm, type="video/webm", traits="vp9, alpha, no sound", kind="video", width=128,
+sample("webm/alpha.webm", clear_webm, type="video/webm", findings=["omissions left_out transparency"], traits="vp9, alpha, no sound", kind="video", width=128,
        height=96, duration=1.0)
 sample("mkv/film.mkv", film(), type="video/x-matroska", traits="h264, aac", **Q)
 sample("mkv/hevc-flac.mkv", film(codec=(*HEVC, "-pix_fmt", "yuv420p"), seconds=2, audio=(
     "-c:a", "flac", "-ac", "1", "-ar", "16000")), type="video/x-matroska", traits="hevc, flac", **Q)
-sample("mkv/subtitles.mkv", subtitled, type="video/x-matroska", traits="h264, aac, subtitles, canary", **Q)
+sample("mkv/subtitles.mkv", subtitled, type="video/x-matroska", findings=["omissions left_out subtitles"], traits="h264, aac, subtitles, canary", **Q)

@@ -5,7 +5,7 @@ import StillCodecs
 extension Clip {
     /// What will be made, smallest first. Reads the packets of the part, as making it does, and decodes none.
     ///
-    /// - Throws: ``AttachmentError/corrupt(reason:)`` where they can't be read.
+    /// - Throws: ``AttachmentError/unreadable(_:)`` where they can't be read.
     func forecasts() throws(AttachmentError) -> [Forecast] {
         var forecasts: [Forecast] = []
         for role in probeResult.planned {

@@ -13,10 +13,7 @@ package final class Clip: OpenedClip {
     let order: WorkOrder
     let part: ClipPart
     /// What the file ends before, of the part.
-    private var cutOff: Damage?
-
-    private static let endsBefore = "the file ends before them"
-    private static let zeros = "the file holds nothing but zeros from there on"
+    private var cutOff: Finding?
 
     /// Opens `descriptor`, which is read with `pread` only and must outlive the clip.
     ///
@@ -25,13 +22,16 @@ package final class Clip: OpenedClip {
     /// - Throws: ``AttachmentError/unsupportedFeature(reason:advice:)``, ``AttachmentError/unacceptedKind(kind:profile:)``, limits (``AttachmentError/sourceTooLarge(bytes:limit:)``,
     ///   ``AttachmentError/tooManyPixels(pixels:limit:)``, ``AttachmentError/tooMuch(what:count:limit:)``,
     ///   ``AttachmentError/tooLong(seconds:limit:)``), ``AttachmentError/invalidSource(reason:)`` for a trim outside the
-    ///   clip, ``AttachmentError/corrupt(reason:)``.
+    ///   clip, ``AttachmentError/unreadable(_:)``.
     package static func open(
         _ descriptor: Int32, sniffed: String, order: WorkOrder
     ) throws(AttachmentError) -> Clip? {
         let watch = Stopwatch()
         FFmpegLibraries.clearLog()
-        guard var probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits) else { return nil }
+        guard var probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits) else {
+            if let broken = BrokenContainer.finding(of: try readBytes(descriptor, count: 1 << 16)) { throw .unreadable(broken) }
+            return nil
+        }
         guard order.profile.accepts(probed.facts.kind) else {
             throw .unacceptedKind(kind: probed.facts.kind, profile: order.profile.name)
         }
@@ -39,20 +39,20 @@ package final class Clip: OpenedClip {
             case let end = try ClipPart(of: probed.facts, order: order).end, first >= end
         {
             try refusing("reading it") { () throws(FFmpegFailure) in
-                try probed.leaveOutPictures(
-                    because: "the first comes at \(rounded(first)) s, and the part ends at \(rounded(end)) s",
-                    limits: order.limits)
+                try probed.leaveOutPictures(Finding(.startsAfter, .video, missing: first, of: end), limits: order.limits)
             }
         }
         let facts = probed.facts
         let cutOff = facts.cutOff(order)
         // Players that say nothing of it take it for whole.
         let isTold = facts.hasIndex || FFmpegLibraries.errorCount > 0
-        _ = try cutOff?.loss(because: Self.endsBefore, when: isTold ? order.profile.damaged : .salvage)
+        if let cutOff, !cutOff.isTolerable, isTold, order.profile.damaged == .refuse {
+            throw .unreadable(facts.diagnosis.evidence.first { $0.code == .endsBefore } ?? cutOff)
+        }
         let part = try ClipPart(of: facts, order: order)
         let probeResult = ProbeResult(
             kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
-            duration: facts.duration, note: facts.note, planned: facts.renditions(for: order.profile),
+            duration: facts.duration, note: facts.note, diagnosis: facts.diagnosis, planned: facts.renditions(for: order.profile),
             estimate: facts.estimate(for: order.profile, part: part), seconds: watch.seconds)
         let clip = Clip(probed: probed, probeResult: probeResult, order: order, part: part, cutOff: cutOff)
         if order.wantsForecasts { clip.probeResult.forecasts = try clip.forecasts() }
@@ -60,7 +60,7 @@ package final class Clip: OpenedClip {
     }
 
     private init(
-        probed: consuming ProbedClip, probeResult: ProbeResult, order: WorkOrder, part: ClipPart, cutOff: Damage?
+        probed: consuming ProbedClip, probeResult: ProbeResult, order: WorkOrder, part: ClipPart, cutOff: Finding?
     ) {
         facts = probed.facts
         demuxer = probed.takeDemuxer()
@@ -75,7 +75,7 @@ package final class Clip: OpenedClip {
     /// - Parameters:
     ///   - outputs: A descriptor for each, at an empty file, open for reading and writing.
     ///   - deliver: Called when an output is completely written, before the next is begun.
-    /// - Throws: ``AttachmentError/corrupt(reason:)`` where nothing could be decoded,
+    /// - Throws: ``AttachmentError/unreadable(_:)`` where nothing could be decoded,
     ///   ``AttachmentError/capUnreachable(rendition:bytes:cap:advice:)``, ``AttachmentError/storeFailed(reason:)`` and
     ///   ``AttachmentError/storeFull`` where an output can't be written.
     package func render(
@@ -89,9 +89,8 @@ package final class Clip: OpenedClip {
         case .video: try renderVideo(wanted, command.effort, &ending, deliver)
         default: try renderAudio(wanted, command.effort, &ending, deliver)
         }
-        let ends = try [cutOff?.loss(because: Self.endsBefore, when: .salvage), facts.openEnd(part)]
-        ending.losses = (ends + [facts.holeLoss]).compactMap(\.self) + facts.losses + ending.losses
-        ending.notes += facts.notes
+        let ends = [try cutOff?.loss(when: .salvage), facts.openEnd(part)].compactMap(\.self)
+        ending.diagnosis.losses = ends + ending.diagnosis.losses
         ending.warnings += [facts.durationNote].compactMap(\.self) + FFmpegLibraries.loggedErrors
         return ending
     }
@@ -138,7 +137,7 @@ package final class Clip: OpenedClip {
                 do throws(AttachmentError) {
                     report = try shown.write(as: still, effort: effort, to: descriptor)
                 } catch {
-                    guard error.code == .corrupt || error.code == .capUnreachable else { throw error }
+                    guard [.corrupt, .undecodable, .capUnreachable].contains(error.code) else { throw error }
                     ending.leaveOut(still.role, because: error)
                     continue
                 }
@@ -168,10 +167,10 @@ package final class Clip: OpenedClip {
                     try rendering.make(from: demuxer, to: descriptor)
                 }
                 guard case .made(let made) = work else {
-                    if case .leftOut(let shortfall) = work { ending.omissions[.main] = shortfall }
+                    if case .leftOut(let haste?) = work { ending.diagnosis.losses.append(haste) }
                     return
                 }
-                try finish(made, cap: policy.cap, watch, made.effort, &ending, deliver)
+                try finish(made, descriptor, cap: policy.cap, watch, made.effort, &ending, deliver)
                 if let time = request.thumbnailTime {
                     ending.thumbnailTime = max(0, min(time - made.start, made.duration))
                 }
@@ -196,8 +195,7 @@ package final class Clip: OpenedClip {
                 try deliver(report)
                 ending.placeholder = try raster.placeholder()
             } else {
-                ending.notes.append("there is no thumbnail, as its cover art could not be decoded")
-                ending.omissions[.thumbnail] = .undecodable
+                ending.diagnosis.omissions.append(Finding(.notDecoded, .thumbnail))
             }
         }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
@@ -215,7 +213,7 @@ package final class Clip: OpenedClip {
         let reader = WaveformReader(facts: facts, audio: audio, part: part, policy: policy.waveform)
         let listened = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
         let damage = listened.damage
-        guard let read = listened.waveform else { throw .corrupt(reason: "none of its sound could be decoded") }
+        guard let read = listened.waveform else { throw .unreadable(.silent) }
         try note(damage, &ending)
         if let waveform = policy.waveform {
             var placeholder = ending.placeholder ?? Placeholder()
@@ -239,7 +237,7 @@ package final class Clip: OpenedClip {
             let made = try refusing("decoding it") { () throws(FFmpegFailure) in
                 try rendering.make(from: demuxer, to: descriptor)
             }
-            try finish(made, cap: policy.cap, watch, effort, &ending, deliver)
+            try finish(made, descriptor, cap: policy.cap, watch, effort, &ending, deliver)
         }
     }
 
@@ -250,7 +248,7 @@ package final class Clip: OpenedClip {
         let reader = WaveformReader(facts: facts, audio: audio, part: part, policy: nil)
         let listened = try refusing("decoding its sound") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
         if listened.packets > 0, listened.waveform == nil {
-            ending.losses.append(Loss("its sound track", because: "none of it could be decoded"))
+            ending.diagnosis.losses.append(.silent)
         } else {
             try note(listened.damage, &ending)
         }
@@ -261,22 +259,29 @@ package final class Clip: OpenedClip {
     private func note(_ damage: AudioDamage, _ ending: inout Ending) throws(AttachmentError) {
         // The packet in which the file ends belongs to what comes after it.
         if endsEarly, damage.inside == 0, damage.atEnd == 1 {
-            if facts.kind == .audio { cutOff?.missing += damage.seconds }
+            if facts.kind == .audio { cutOff?.missing? += damage.seconds }
             return
         }
         if damage.inside == 0, damage.atEnd > 0, demuxer.saysNoLength,
-            let loss = facts.openEnd(part, at: "the file ends within a packet")
+            let loss = facts.openEnd(part, at: "last packet")
         {
-            ending.losses.append(loss)
+            ending.diagnosis.losses.append(loss)
             return
         }
         let total = max(part.duration + damage.unplayed, damage.seconds)
-        let missing = Damage(.seconds(of: "its sound"), missing: damage.seconds, of: total)
-        let reason = demuxer.endsInZeros && damage.inside == 0 ? Self.zeros : "its packets are damaged"
-        if let loss = try missing.loss(because: reason, when: order.profile.damaged) {
-            ending.losses.append(loss)
+        let code: Finding.Code = demuxer.endsInZeros && damage.inside == 0 ? .zeros : .notDecoded
+        let missing = Finding(
+            code, .sound, missing: damage.seconds, of: total, named: damage.inside == 0 ? "end" : nil)
+        // One packet is hardly heard, and may be a tag.
+        guard damage.inside + damage.atEnd > 1 || !missing.isTolerable else {
+            if damage.seconds > 0 { ending.diagnosis.evidence.append(missing) }
+            return
         }
+        if let loss = try missing.loss(when: order.profile.damaged) { ending.diagnosis.losses.append(loss) }
     }
+
+    /// Seconds of a frame of sound, about: what rounding explains.
+    private static let frame = 0.03
 
     /// Whether the file ends before the part's end, so that its last packet may be there in part.
     private var endsEarly: Bool { cutOff != nil || facts.openEnd(part) != nil }
@@ -290,9 +295,9 @@ package final class Clip: OpenedClip {
         return [policies.thumbnail, poster].compactMap(\.self)
     }
 
-    /// Checks the cap, delivers, and records the cut.
+    /// Checks the cap, reads back what was written, delivers, and records the cut.
     private func finish(
-        _ made: MadeClip, cap: Int64, _ watch: Stopwatch, _ effort: Effort, _ ending: inout Ending,
+        _ made: MadeClip, _ descriptor: Int32, cap: Int64, _ watch: Stopwatch, _ effort: Effort, _ ending: inout Ending,
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         guard made.bytes <= cap else {
@@ -301,44 +306,61 @@ package final class Clip: OpenedClip {
                 advice:
                     "Ask for a trim to at most \(rounded(made.duration * Double(cap) / Double(made.bytes) * 0.9)) s.")
         }
+        let tracks = try refusing("reading it back") { () throws(FFmpegFailure) in
+            try ReadBack.tracks(of: descriptor, type: made.type, bytes: made.bytes)
+        }
+        // What was complained of at the end is no loss where the sound is as long as its source.
+        if let heard = tracks.first(where: { $0.kind == .audio })?.end, heard >= part.duration - Self.frame {
+            ending.diagnosis.evidence += ending.diagnosis.losses.filter { $0.isUnproven(of: .sound) }
+            ending.diagnosis.losses.removeAll { $0.isUnproven(of: .sound) }
+        }
         // The picture in which the file ends belongs to what comes after it.
         if made.isDamagedAtEnd, made.damage != nil, !endsEarly, demuxer.saysNoLength,
-            let loss = facts.openEnd(part, at: "the file ends within a picture")
+            let loss = facts.openEnd(part, at: "last frame")
         {
             // Its sound may have told so.
-            if !ending.losses.contains(where: { $0.what == loss.what }) { ending.losses.append(loss) }
+            if !ending.diagnosis.losses.contains(where: { $0.code == .endsWithin }) {
+                ending.diagnosis.losses.append(loss)
+            }
         } else if !made.isDamagedAtEnd || !endsEarly {
-            let reason = made.isDamagedAtEnd && demuxer.endsInZeros ? Self.zeros : "their data is damaged"
-            if let loss = try made.damage?.loss(because: reason, when: order.profile.damaged) {
-                ending.losses.append(loss)
+            var damage = made.damage
+            if made.isDamagedAtEnd, demuxer.endsInZeros { damage?.code = .zeros }
+            // One frame may be a decoder's complaint alone.
+            if let damage, damage.missing == 1, damage.isTolerable {
+                ending.diagnosis.evidence.append(damage)
+            } else if let loss = try damage?.loss(when: order.profile.damaged) {
+                ending.diagnosis.losses.append(loss)
             }
         }
-        ending.losses += made.losses
+        ending.diagnosis.evidence += made.evidence
         ending.notes += made.notes
         try deliver(
             RenditionReport(
                 role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,
-                seconds: watch.seconds, note: made.note, effort: effort, shortfall: made.shortfall,
-                encodes: made.encodes))
+                seconds: watch.seconds, note: made.note, effort: effort, haste: made.haste,
+                encodes: made.encodes, tracks: tracks))
         if part.isTrimmed {
             ending.trim = TrimReport(
                 start: made.start, duration: made.duration, sourceDuration: facts.duration, method: made.method)
         }
         if part.isLimited {
-            let limit =
-                facts.kind == .video ? order.profile.video?.maximumDuration : order.profile.audio?.maximumDuration
-            ending.notes.append(
-                "trimmed from \(rounded(part.asked)) s to \(rounded(made.duration)) s, as the profile takes at most "
-                    + "\(rounded(limit ?? part.duration)) s")
+            ending.diagnosis.omissions.append(
+                Finding(.limit, facts.part, missing: max(0, part.asked - made.duration), of: part.asked))
         }
     }
+}
+
+extension Finding {
+    /// Seconds at the end that a decoder gave nothing for.
+    fileprivate func isUnproven(of part: Part) -> Bool { self.part == part && code == .notDecoded && name == "end" }
 }
 
 extension Ending {
     /// A still that can't be made is no reason to do without the rest.
     fileprivate mutating func leaveOut(_ role: RenditionRole, because error: AttachmentError) {
-        omissions[role] = .undecodable
-        losses.append(Loss("its \(role.rawValue)", because: "making it failed (\(error.code.rawValue))"))
+        var finding = Finding(.failed, role)
+        finding.name = error.code.rawValue
+        diagnosis.losses.append(finding)
     }
 }
 
@@ -357,31 +379,36 @@ extension ClipPart {
 
 extension ClipFacts {
     /// What the part that is wanted lacks, as the file ends before it.
-    fileprivate func cutOff(_ order: WorkOrder) -> Damage? {
+    fileprivate func cutOff(_ order: WorkOrder) -> Finding? {
         guard let announced, let wanted = try? ClipPart(of: self, lasting: announced, order: order) else { return nil }
         let missing = min(wanted.duration, wanted.end - duration)
-        return Damage(.seconds(of: subject), missing: missing, of: wanted.duration)
+        return missing > 0 ? Finding(.endsBefore, part, missing: missing, of: wanted.duration) : nil
     }
 
     /// The same where nobody knows how much it is; nil where the part ends before.
     ///
     /// - Parameter place: Where it ends, where only its pictures tell.
-    fileprivate func openEnd(_ part: ClipPart, at place: String? = nil) -> Loss? {
+    fileprivate func openEnd(_ part: ClipPart, at place: String? = nil) -> Finding? {
         guard let openEnd = place ?? openEnd, !part.isLimited, part.end >= duration else { return nil }
-        return Loss(
-            "\(subject) after \(rounded(duration)) s",
-            because: "\(openEnd), and nothing says how much comes after")
+        return Finding(.endsWithin, self.part, of: duration, named: openEnd)
     }
 
-    /// What is missing within it, be it of a part or of the whole.
-    fileprivate var holeLoss: Loss? {
-        guard holes > 0 else { return nil }
-        return Loss(
-            Damage(.seconds(of: subject), missing: holes, of: duration).what,
-            because: "it has neither pictures nor sound there")
-    }
+    fileprivate var part: Finding.Part { kind == .video ? .video : .sound }
 
-    private var subject: String { kind == .video ? "the video" : "its sound" }
+    /// What its headers and packets tell.
+    fileprivate var diagnosis: Diagnosis {
+        var diagnosis = found
+        diagnosis.announced = announced
+        if let announced, announced > duration {
+            diagnosis.evidence.append(Finding(.endsBefore, part, missing: announced - duration, of: announced))
+        }
+        // Nothing is lost by it, and it looks as if.
+        if kind == .video, let firstPicture, firstPicture > 0.5, firstPicture < duration {
+            diagnosis.evidence.append(Finding(.gap, .video, missing: firstPicture, of: duration))
+        }
+        if holes > 0 { diagnosis.losses.insert(Finding(.gap, part, missing: holes, of: duration), at: 0) }
+        return diagnosis
+    }
 
     /// For a person: `H.264, 1920×1080, upright after rotation by 90°, 30 fps, 12.5 s, with aac`.
     fileprivate var note: String {

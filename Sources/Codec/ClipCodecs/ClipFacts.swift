@@ -18,7 +18,7 @@ struct ClipFacts: Sendable {
     var durationNote: String?
     /// Seconds that the header announces of a file that ends before them; nil of one that doesn't.
     var announced: Double?
-    /// Of a file that ends before its end without saying how much comes after, where it ends, as a clause.
+    /// Of a file that ends before its end without saying how much comes after, within what it ends.
     var openEnd: String?
     /// Seconds within it in which it has nothing.
     var holes = 0.0
@@ -27,10 +27,8 @@ struct ClipFacts: Sendable {
     var bytes: Int64
     /// Whether a seek finds its way without reading on.
     var hasIndex: Bool
-    /// What the profile would have kept of it and can't be decoded.
-    var losses: [Loss] = []
-    /// What was chosen of several.
-    var notes: [String] = []
+    /// Its tracks, and which of them are left out or can't be decoded.
+    var found = Diagnosis()
 }
 
 /// A video stream.

@@ -9,7 +9,7 @@ struct ClipLength {
     var note: String?
     /// What the header says, where the file ends before that.
     var announced: Double?
-    /// Of a file that ends before its end without saying how much comes after, where it ends, as a clause.
+    /// Of a file that ends before its end without saying how much comes after, within what it ends.
     var openEnd: String?
     /// Seconds within it in which it has neither pictures nor sound.
     var holes = 0.0
@@ -74,7 +74,7 @@ struct ClipLength {
             demuxer, used, origin: origin, picture: picture, audio: audio, &holes)
         let isCutOff = indexed.map { !$0.isComplete } ?? demuxer.isCutOff
         if indexed?.isComplete == false, demuxer.hasOpenFragments {
-            return ClipLength(origin: origin, duration: counted, openEnd: "the file ends within one of its fragments")
+            return ClipLength(origin: origin, duration: counted, openEnd: "last fragment")
         }
         if let openEnd {
             return ClipLength(origin: origin, duration: counted, openEnd: openEnd)
@@ -108,7 +108,7 @@ struct ClipLength {
     }
 
     private static func openCluster(_ demuxer: borrowing Demuxer) -> String? {
-        demuxer.endsWithinCluster ? "the file ends within one of its clusters" : nil
+        demuxer.endsWithinCluster ? "last cluster" : nil
     }
 
     /// Seconds that a picture is shown; without pictures, those of the shortest packets of sound.
@@ -275,11 +275,11 @@ struct ClipLength {
             if bits > 24 {
                 return FFmpegFailure(
                     refusal: .unsupportedFeature(
-                        reason: "its sound is FLAC with \(bits) bits a sample, which is not taken",
+                        reason: "its sound is FLAC with \(bits) bits a sample, which is not supported",
                         advice: "Convert it to 24 bits."))
             }
         }
-        if let reason = demuxer.lackOfIndex { return FFmpegFailure(refusal: .corrupt(reason: reason)) }
+        if let lack = demuxer.lackOfIndex { return FFmpegFailure(refusal: .unreadable(lack)) }
         if demuxer.isFirstPartOfStream {
             return FFmpegFailure(
                 refusal: .unsupportedFeature(
@@ -292,17 +292,16 @@ struct ClipLength {
                 refusal: .unsupportedFeature(reason: "it holds no \(what)", advice: "Send a file with \(what) in it."))
         }
         return FFmpegFailure(
-            refusal: .corrupt(
-                reason: "the file ends before its first \(picture == nil ? "audio" : "video") packet"))
+            refusal: .unreadable(Finding(.endsBefore, named: "first \(picture == nil ? "audio" : "video") packet")))
     }
 }
 
 extension ContainerFormat.Length {
-    /// Where a file ends that is cut off, of containers that say nothing of what comes after.
+    /// Within what a file ends that is cut off, of containers that say nothing of what comes after.
     fileprivate var openEnd: String? {
         switch self {
-        case .pages: "the file ends before its last page is complete"
-        case .packets: "the file ends within a packet"
+        case .pages: "last page"
+        case .packets: "last packet"
         default: nil
         }
     }
@@ -342,7 +341,7 @@ extension Demuxer {
     }
 
     /// Of ``FileBoxes/lackOfIndex(in:_:)``.
-    var lackOfIndex: String? { FileBoxes.lackOfIndex(in: bytes) { bytes($0, at: $1) } }
+    var lackOfIndex: Finding? { FileBoxes.lackOfIndex(in: bytes) { bytes($0, at: $1) } }
 
     private func movieBoxes(_ body: (FileBoxes, Range<Int64>) -> Bool) -> Bool {
         guard format == .movie else { return false }

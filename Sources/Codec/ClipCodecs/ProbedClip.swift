@@ -39,8 +39,7 @@ struct ProbedClip: ~Copyable {
                     var read = [UInt8](repeating: 0, count: count)
                     return unsafe pread(descriptor, &read, count, off_t(offset)) == count ? read : nil
                 }
-                throw .corrupt(
-                    reason: reason ?? "its container can't be read: it is damaged, or the file ends too early")
+                throw .unreadable(reason ?? Finding(.notDecoded, named: MediaType(declared: sniffed)?.format.name))
             }
             throw error.refusal(of: "reading its container")
         }
@@ -81,11 +80,9 @@ struct ProbedClip: ~Copyable {
         else { return nil }
         let length = 10 + head[6..<10].reduce(0) { $0 << 7 | Int($1 & 0x7f) }
         guard length >= bytes || head.count == bytes && head[length...].allSatisfy({ $0 == 0 }) else { return nil }
-        let isCut = length > bytes
-        return .corrupt(
-            reason: isCut
-                ? "the file ends within the tag before its sound"
-                : "there is no sound behind its tag of \(length) bytes")
+        return .unreadable(
+            length > bytes
+                ? Finding(.endsWithin, named: "tag") : Finding(.nothingInside, of: Double(length)))
     }
 
     private static func examine(
@@ -102,21 +99,20 @@ struct ProbedClip: ~Copyable {
         }
         guard chosen.isTaken else {
             guard isExpected || demuxer.format?.hasSignature == true else { return nil }
-            if let reason = demuxer.lackOfIndex { throw FFmpegFailure(refusal: .corrupt(reason: reason)) }
+            if let lack = demuxer.lackOfIndex { throw FFmpegFailure(refusal: .unreadable(lack)) }
             if let refusal = chosen.refusal { throw FFmpegFailure(refusal: refusal) }
             // A transport stream's table of what is in it is no accident, and libmagic doesn't know each for what it is.
             let isListed = unsafe demuxer.format == .mpegTS && demuxer.raw.pointee.nb_programs > 0
             guard isExpected || isListed else { return nil }
             let hasPictures = try demuxer.hasPacket(of: chosen.unknownPictures)
             throw FFmpegFailure(
-                refusal: .corrupt(
-                    reason: hasPictures
-                        ? "none of its pictures could be decoded: what says how they are coded is missing"
-                        : "the file ends before its first packet"))
+                refusal: .unreadable(
+                    hasPictures
+                        ? Finding(.configurationMissing, .video) : Finding(.endsBefore, named: "first packet")))
         }
         // Minutes of sound: where pictures are, some are among them, and a file of gigabytes isn't read for one.
         if chosen.picture == nil, try demuxer.hasPacket(of: chosen.unknownPictures, among: 10_000) {
-            chosen.losses.append(Loss("its pictures", because: "what says how they are coded is missing"))
+            chosen.found.losses.append(Finding(.configurationMissing, .video))
         }
         if let picture = chosen.picture {
             for size in [picture.coded, picture.upright] {
@@ -149,7 +145,8 @@ struct ProbedClip: ~Copyable {
         }
         var length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, audio: chosen.audio?.stream)
         let more = try demuxer.following?.measure(&length, picture: chosen.picture, audio: chosen.audio, limits: limits)
-        if let more { chosen.losses.append(more) }
+        if let more { chosen.found.losses.append(more) }
+        if demuxer.lacksEndMark { chosen.found.evidence.append(Finding(.endMarkMissing)) }
         let facts = ClipFacts(
             kind: chosen.picture == nil ? .audio : .video,
             type: demuxer.format?.type(brand: demuxer.brand, isAudio: chosen.picture == nil) ?? .mp4,
@@ -159,7 +156,7 @@ struct ProbedClip: ~Copyable {
             firstPicture: try chosen.picture.flatMap { picture throws(FFmpegFailure) in
                 try demuxer.firstTime(of: picture.stream)
             }.map { $0 - length.origin }, bytes: demuxer.bytes, hasIndex: demuxer.hasSampleTable,
-            losses: chosen.losses, notes: chosen.notes)
+            found: chosen.found)
         return ProbedClip(demuxer: demuxer, facts: facts)
     }
 
@@ -197,7 +194,7 @@ struct ProbedClip: ~Copyable {
     consuming func takeDemuxer() -> Demuxer { demuxer }
 
     /// Makes a sound of a video whose part has no frame.
-    mutating func leaveOutPictures(because reason: String, limits: Limits) throws(FFmpegFailure) {
+    mutating func leaveOutPictures(_ loss: Finding, limits: Limits) throws(FFmpegFailure) {
         guard let picture = facts.picture, let audio = facts.audio else { return }
         if let stream = unsafe demuxer.stream(picture.stream) { unsafe stream.pointee.discard = AVDISCARD_ALL }
         var length = try ClipLength.measure(demuxer, picture: nil, audio: audio.stream)
@@ -205,7 +202,7 @@ struct ProbedClip: ~Copyable {
         (facts.kind, facts.picture) = (.audio, nil)
         (facts.origin, facts.duration, facts.durationNote) = (length.origin, length.duration, length.note)
         (facts.announced, facts.openEnd, facts.holes) = (length.announced, length.openEnd, 0)
-        facts.losses.append(Loss("its frames", because: reason))
+        facts.found.losses.append(loss)
     }
 
     private init(demuxer: consuming Demuxer, facts: ClipFacts) {
@@ -221,9 +218,7 @@ private struct Streams {
     var cover: Int?
     /// Streams of pictures in an accepted coding of which not even the size is known.
     var unknownPictures: [Int] = []
-    /// What the profile would have kept of it and can't be decoded.
-    var losses: [Loss] = []
-    var notes: [String] = []
+    var found = Diagnosis()
     /// Codings of pictures that no allowed decoder takes.
     private var foreignPictures: [String] = []
     private var hasForeignDefault = false
@@ -234,6 +229,7 @@ private struct Streams {
     private var hasAcceptedCoding = false
     private var streams = 0
     private var pictureTracks = 0
+    private var pictureNumber = 0
     private var subtitles = 0
 
     init(_ demuxer: borrowing Demuxer) {
@@ -253,11 +249,18 @@ private struct Streams {
             let isAttached = unsafe stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0
             let isDefault = unsafe stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
             let name = unsafe String(cString: avcodec_get_name(parameters.pointee.codec_id))
+            func track(_ kind: Diagnosis.Track.Kind) -> Diagnosis.Track {
+                let channels = unsafe Int(parameters.pointee.ch_layout.nb_channels)
+                return Diagnosis.Track(
+                    kind, coding: coding, channels: channels > 0 ? channels : nil,
+                    language: unsafe demuxer.tag("language", of: stream))
+            }
             switch type {
             case AVMEDIA_TYPE_VIDEO where isAttached:
                 if cover == nil, let decoder, Decoders.stills.contains(decoder) { cover = index }
             case AVMEDIA_TYPE_VIDEO:
                 pictureTracks += 1
+                found.tracks.append(track(.video))
                 guard let decoder, Decoders.video.contains(decoder) else {
                     foreignPictures.append(coding)
                     if isDefault { hasForeignDefault = true }
@@ -270,6 +273,7 @@ private struct Streams {
                         continue
                     }
                     picture = facts
+                    pictureNumber = pictureTracks
                     pictureIsDefault = isDefault
                     let isMarked = unsafe demuxer.tag("alpha_mode", of: stream) == "1"
                     hasTransparency = unsafe isMarked || Self.hasAlpha(parameters)
@@ -280,34 +284,38 @@ private struct Streams {
                 let facts = unsafe isTaken ? AudioFacts(stream, name: name, index: index, in: demuxer) : nil
                 // Where nothing is known of an accepted one there was not one packet.
                 guard facts != nil || !isTaken else { continue }
+                found.tracks.append(track(.audio))
                 audioTracks.append(facts)
                 tracks.append(
                     AudioTrack(
                         coding: coding, language: unsafe demuxer.tag("language", of: stream),
                         channels: unsafe Int(parameters.pointee.ch_layout.nb_channels), isDefault: isDefault,
                         isDecodable: facts != nil))
-            case AVMEDIA_TYPE_SUBTITLE: subtitles += 1
+            case AVMEDIA_TYPE_SUBTITLE:
+                subtitles += 1
+                found.tracks.append(track(.subtitles))
             default: break
             }
         }
         let choice = AudioChoice(of: tracks)
         audio = choice.kept.flatMap { audioTracks[$0] }
-        losses = [choice.loss].compactMap(\.self)
+        found.losses = [choice.loss].compactMap(\.self)
+        found.hasTransparency = hasTransparency
         if let audio, audio.unmixed > 0 {
-            losses.append(
-                Loss(
-                    "\(audio.unmixed) of its \(audio.channels) channels",
-                    because: "the mix of two has no place for them"))
+            found.losses.append(Finding(.notMixed, .channels, missing: audio.unmixed, of: audio.channels))
         }
-        notes = [
-            choice.note, hasTransparency ? "its transparency was left out: MP4 has none" : nil,
-            pictureTracks > 1 && picture != nil ? "one of its \(pictureTracks) video tracks was kept" : nil,
-            subtitles > 0 ? "its subtitles were left out: \(subtitles) track\(subtitles == 1 ? "" : "s")" : nil,
-            audio.flatMap { $0.channels > 2 ? "its \($0.channels) channels of sound were mixed down" : nil },
-        ].compactMap(\.self)
+        found.omissions = [choice.omission].compactMap(\.self)
+        if pictureTracks > 1, picture != nil {
+            found.omissions.append(
+                Finding(.oneTaken, .videoTracks, missing: pictureTracks - pictureNumber, of: pictureTracks))
+        }
+        if let audio, audio.channels > 2 {
+            found.omissions.append(Finding(.mixedDown, .channels, missing: audio.channels - 2, of: audio.channels))
+        }
+        if subtitles > 0 { found.omissions.append(Finding(.leftOut, .subtitles, named: "the result")) }
+        if hasTransparency { found.omissions.append(Finding(.leftOut, .transparency, named: "MP4")) }
         if picture != nil, !pictureIsDefault, hasForeignDefault {
-            losses.append(
-                Loss("its default pictures", because: "\(foreignPictures[0]) is not taken: convert them to H.264"))
+            found.losses.append(Finding(.notSupported, .videoTracks, missing: 1, of: pictureTracks, named: foreignPictures[0]))
         }
     }
 
@@ -324,11 +332,11 @@ private struct Streams {
     var refusal: AttachmentError? {
         if let coding = foreignPictures.first {
             return .unsupportedFeature(
-                reason: "its pictures are \(coding), which is not taken", advice: "Convert it to H.264.")
+                reason: "its pictures are \(coding), which is not supported", advice: "Convert it to H.264.")
         }
         if let track = tracks.first {
             return .unsupportedFeature(
-                reason: "its sound is \(track.coding), which is not taken", advice: "Convert it to AAC.")
+                reason: "its sound is \(track.coding), which is not supported", advice: "Convert it to AAC.")
         }
         guard !hasAcceptedCoding, streams > 0 else { return nil }
         return .unsupportedFeature(
@@ -353,8 +361,10 @@ extension PictureFacts {
         let turn = Turn(matrix: unsafe displayMatrix(of: stream))
         let format = unsafe AVPixelFormat(parameters.pointee.format)
         let order = unsafe parameters.pointee.field_order
-        let guessed = unsafe [stream.pointee.avg_frame_rate, stream.pointee.r_frame_rate]
-            .map(av_q2d).first { $0.isFinite && $0 >= 1 && $0 <= 240 }
+        // Where no frame was decoded, the real base rate is but the clock's.
+        let counted = unsafe Double(stream.pointee.nb_frames) / (Double(stream.pointee.duration) * av_q2d(stream.pointee.time_base))
+        let guessed = unsafe [av_q2d(stream.pointee.avg_frame_rate), counted, av_q2d(stream.pointee.r_frame_rate)]
+            .first { $0.isFinite && $0 >= 1 && $0 <= 240 }
         self.init(
             stream: index, codec: name, isH264: unsafe parameters.pointee.codec_id == AV_CODEC_ID_H264,
             isPlain: format == AV_PIX_FMT_YUV420P || format == AV_PIX_FMT_YUVJ420P,

@@ -14,25 +14,25 @@ struct MadeClip {
     var bytes: Int64
     var note: String
     /// Pictures that could not be decoded.
-    var damage: Damage?
+    var damage: Finding?
     /// Whether those are its last.
     var isDamagedAtEnd = false
-    /// Other pictures that are left out.
-    var losses: [Loss] = []
+    /// What was found besides.
+    var evidence: [Finding] = []
     /// What was made of the pictures, for the record.
     var notes: [String] = []
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     var encodes = 0
     var effort: Effort = .full
     /// Why the effort was less than full, where it was.
-    var shortfall: Shortfall?
+    var haste: Finding?
 }
 
 /// What came of the work on a clip's main rendition.
 enum ClipWork {
     case made(MadeClip)
     /// Not even begun.
-    case leftOut(Shortfall?)
+    case leftOut(Finding?)
 }
 
 /// Watches how an encode gets on.
@@ -41,7 +41,7 @@ struct EncodingPace {
     var mayStartOver: Bool
     private let watch = Stopwatch()
     /// Why it should be begun again.
-    private(set) var shortfall: Shortfall?
+    private(set) var haste: Finding?
 
     init(cost: WorkCost, mayStartOver: Bool) {
         self.cost = cost
@@ -54,7 +54,7 @@ struct EncodingPace {
         guard mayStartOver, Pace.shouldStartOver(done: done, after: seconds, cost, secondsLeft: left) else {
             return false
         }
-        shortfall = Pace.shortfall(done: done, after: seconds, secondsLeft: left)
+        haste = Pace.haste(done: done, after: seconds, secondsLeft: left)
         return true
     }
 }
@@ -163,7 +163,7 @@ struct VideoRendering {
         let cost = VideoPlan.cost(picture, policy, seconds: part.duration)
         let left = WorkTime.secondsLeft
         let choice = EffortChoice(cost, secondsLeft: left)
-        var haste = choice.shortfall(cost, secondsLeft: left)
+        var haste = choice.haste(cost, secondsLeft: left)
         if choice == .skip { return .leftOut(haste) }
         var rendering = self
         if choice != .full { rendering.effort = .reduced }
@@ -172,12 +172,12 @@ struct VideoRendering {
             let made = try rendering.encode(because: reason, from: demuxer, to: descriptor, &pace)
             if var made {
                 made.effort = rendering.effort
-                made.shortfall = haste
-                if let haste { made.note += "; \(haste.note)" }
+                made.haste = haste
+                if let haste { made.note += "; reduced: \(haste.cause)" }
                 return .made(made)
             }
             rendering.effort = .reduced
-            haste = pace.shortfall
+            haste = pace.haste
             guard ftruncate(descriptor, 0) == 0 else { throw FFmpegFailure(satchel_averror(errno), isWriting: true) }
         }
     }

@@ -28,21 +28,22 @@ enum Prewarming {
         exercise(
             CodecMessage.probeResult(
                 ProbeResult(
-                    kind: .video, type: .mp4, sniffedType: "", size: size, frames: 1, duration: 0.5, note: "",
+                    kind: .video, type: .mp4, sniffedType: "", size: size, frames: 1, duration: 0.5, note: "", diagnosis: Diagnosis(tracks: [Diagnosis.Track(.video, coding: "")]),
                     planned: RenditionRole.allCases, estimate: Estimate(memory: 0, cpuSeconds: 0.5))))
         exercise(
             CodecMessage.rendition(
                 RenditionReport(
                     role: .main, type: .mp4, size: size, duration: 0.5, bytes: 0, seconds: 0.5, note: "",
-                    effort: .reduced, shortfall: .estimate(needed: 0.5, left: 0.5))))
+                    effort: .reduced, haste: Finding(.pace, .main, missing: 0.5, of: 0.5),
+                    tracks: [DeliveredTrack(.video, packets: 1, end: 0.5)])))
         exercise(
             CodecMessage.finished(
                 Ending(
                     trim: TrimReport(start: 0, duration: 0.5, sourceDuration: 0.5, method: .copy),
                     placeholder: Placeholder(thumbhash: "", blurhash: "", color: "", peaks: [0]),
-                    thumbnailClippingRect: rect, thumbnailTime: 0.5, warnings: [""], losses: [Loss("", because: "")],
-                    notes: [""], omissions: [.main: .timeUp])))
-        exercise(CodecMessage.failed(.corrupt(reason: "")))
+                    thumbnailClippingRect: rect, thumbnailTime: 0.5, warnings: [""], notes: [""],
+                    diagnosis: Diagnosis(checked: .decoded, losses: [Finding(.timeUp, .main, named: "", by: "")]))))
+        exercise(CodecMessage.failed(.unreadable(Finding(.timeUp))))
     }
 
     /// Prewarming can't fail: what goes wrong here goes wrong again where it matters.

@@ -111,6 +111,7 @@ public struct Codec: Sendable {
     ) throws(AttachmentError) -> Ending {
         WorkTime.begin(secondsLeft: command.secondsLeft)
         defer { WorkTime.begin(secondsLeft: nil) }
+        let headers = source.probeResult.diagnosis
         var missing = command.outputs
         var ending = Ending()
         var wasStopped = false
@@ -124,8 +125,10 @@ public struct Codec: Sendable {
             wasStopped = true
         }
         if wasStopped || WorkTime.isUp {
-            for role in missing where ending.omissions[role] == nil { ending.omissions[role] = .timeUp }
+            let told = ending.diagnosis.losses.compactMap(\.part?.rawValue)
+            ending.diagnosis.losses += missing.filter { !told.contains($0.rawValue) }.map { Finding(.timeUp, $0) }
         }
+        ending.diagnosis = headers.decoded(ending.diagnosis)
         return ending
     }
 

@@ -41,18 +41,11 @@ package enum EffortChoice: Hashable, Sendable {
     }
 
     /// Why it is no more; nil for full effort.
-    package func shortfall(_ cost: WorkCost, secondsLeft: Double?) -> Shortfall? {
-        switch self {
-        case .full: nil
-        case .reduced: .estimate(needed: cost.full, left: max(0, secondsLeft ?? 0))
-        case .skip: .estimate(needed: min(cost.full, cost.reduced), left: max(0, secondsLeft ?? 0))
-        }
+    package func haste(_ cost: WorkCost, secondsLeft: Double?, of part: Finding.Part = .main) -> Finding? {
+        guard self != .full else { return nil }
+        let needed = self == .reduced ? cost.full : min(cost.full, cost.reduced)
+        return Finding(.estimate, part, missing: needed, of: max(0, secondsLeft ?? 0))
     }
-}
-
-extension Shortfall {
-    /// For the rendition that was made all the same: `reduced: an estimated 4.1 s were more than the 2.0 s left`.
-    package var note: String { "reduced: \(cause(isMade: true))" }
 }
 
 /// Whether work that is under way will be done in time, by how it gets on. A decision without input or output.
@@ -75,7 +68,8 @@ package enum Pace {
     }
 
     /// What was needed, by then, and what was left.
-    package static func shortfall(done: Double, after seconds: Double, secondsLeft: Double?) -> Shortfall {
-        .pace(needed: max(0, seconds / max(done, least.done) * (1 - done)), left: max(0, secondsLeft ?? 0))
+    package static func haste(done: Double, after seconds: Double, secondsLeft: Double?) -> Finding {
+        Finding(
+            .pace, .main, missing: max(0, seconds / max(done, least.done) * (1 - done)), of: max(0, secondsLeft ?? 0))
     }
 }

@@ -32,12 +32,34 @@ extension Double {
     fileprivate var isPlausible: Bool { isFinite && self >= 0 }
 }
 
-extension Shortfall {
-    fileprivate var isPlausible: Bool {
-        switch self {
-        case .estimate(let needed, let left), .pace(let needed, let left): needed.isPlausible && left.isPlausible
-        case .timeUp, .undecodable: true
+extension Finding {
+    /// The finding without what could do harm in a log or on a page; a violation where its amounts are impossible.
+    fileprivate func checked() throws(ProtocolViolation) -> Finding {
+        guard isPlausible else { throw ProtocolViolation("an impossible finding") }
+        var finding = self
+        finding.name = name?.sanitized(60)
+        finding.library = library?.sanitized(40)
+        return finding
+    }
+}
+
+extension Diagnosis {
+    fileprivate func checked(as check: Check) throws(ProtocolViolation) -> Diagnosis {
+        guard announced?.isPlausible ?? true, (pages ?? 1) > 0 else { throw ProtocolViolation("an impossible diagnosis") }
+        var diagnosis = self
+        diagnosis.checked = check
+        diagnosis.tracks = tracks.prefix(32).map { track in
+            var track = track
+            track.coding = track.coding.sanitized(60)
+            track.language = track.language?.sanitized(20)
+            return track
         }
+        for path in [\Diagnosis.evidence, \.omissions, \.losses] {
+            let found = self[keyPath: path].prefix(16)
+            diagnosis[keyPath: path] = []
+            for finding in found { diagnosis[keyPath: path].append(try finding.checked()) }
+        }
+        return diagnosis
     }
 }
 
@@ -62,6 +84,7 @@ extension ProbeResult {
             forecasts.allSatisfy({ $0.size?.isPlausible ?? true && $0.duration?.isPlausible ?? true })
         else { throw ProtocolViolation("impossible forecasts") }
         var probeResult = self
+        probeResult.diagnosis = try diagnosis.checked(as: .headers)
         probeResult.forecasts = forecasts.map { forecast in
             var forecast = forecast
             forecast.note = forecast.note.sanitized(500)
@@ -74,6 +97,9 @@ extension ProbeResult {
 }
 
 extension RenditionReport {
+    /// Seconds by which what a clip holds may differ from its duration: priming, padding and a last frame.
+    private static let slack = 0.5
+
     /// - Parameter actual: Bytes of the file, as the kernel says.
     func checked(for order: WorkOrder, probeResult: ProbeResult, actual: Int64) throws(ProtocolViolation)
         -> RenditionReport
@@ -88,9 +114,15 @@ extension RenditionReport {
             throw ProtocolViolation("'\(role.rawValue)' is reported as '\(type.rawValue)'")
         }
         guard size?.isPlausible ?? true, duration?.isPlausible ?? true, seconds.isPlausible,
-            shortfall?.isPlausible ?? true
+            haste?.isPlausible ?? true
         else {
             throw ProtocolViolation("'\(role.rawValue)' has impossible sizes or times")
+        }
+        if role == .main, [.video, .audio].contains(probeResult.kind) {
+            let kind: Diagnosis.Track.Kind = probeResult.kind == .video ? .video : .audio
+            guard tracks.count <= 2, tracks.allSatisfy({ $0.packets > 0 && $0.end.isPlausible }),
+                let end = tracks.first(where: { $0.kind == kind })?.end, abs(end - (duration ?? 0)) < Self.slack
+            else { throw ProtocolViolation("'\(role.rawValue)' doesn't hold what is reported") }
         }
         var report = self
         report.note = note.sanitized(500)
@@ -121,17 +153,16 @@ extension Ending {
         guard thumbnailClippingRect?.isValid ?? true, thumbnailTime?.isPlausible ?? true else {
             throw ProtocolViolation("impossible display options")
         }
-        guard omissions.values.allSatisfy(\.isPlausible) else { throw ProtocolViolation("an impossible omission") }
         if let placeholder {
             guard placeholder.color?.isColor ?? true, placeholder.peaks?.count ?? 0 <= 4096 else {
                 throw ProtocolViolation("an impossible placeholder")
             }
         }
         var ending = self
+        ending.diagnosis = try diagnosis.checked(as: .decoded)
         ending.placeholder?.thumbhash = placeholder?.thumbhash?.sanitized(100)
         ending.placeholder?.blurhash = placeholder?.blurhash?.sanitized(200)
         ending.warnings = warnings.prefix(32).map { $0.sanitized(300) }
-        ending.losses = losses.prefix(16).map { Loss($0.what.sanitized(150), because: $0.reason.sanitized(150)) }
         ending.notes = notes.prefix(16).map { $0.sanitized(200) }
         return ending
     }
@@ -159,7 +190,7 @@ extension AttachmentError {
         case .capUnreachable(let rendition, let bytes, let cap, let advice):
             return .capUnreachable(
                 rendition: rendition.sanitized(50), bytes: bytes, cap: cap, advice: advice.sanitized(300))
-        case .corrupt(let reason): return .corrupt(reason: reason.sanitized(300))
+        case .unreadable(let finding): return .unreadable(try finding.checked())
         case .codecCrashed(let reason): return .codecCrashed(reason: reason.sanitized(500))
         case .storeFailed(let reason): return .storeFailed(reason: reason.sanitized(300))
         // The disk may be full while a rendition is written.

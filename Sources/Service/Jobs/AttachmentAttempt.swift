@@ -120,7 +120,10 @@ struct AttachmentAttempt: Sendable {
             } catch {
                 // No codec process knows what the file is called.
                 let (name, type) = (progress.facts.name, progress.facts.declaredType)
-                guard let error = (error as? AttachmentError)?.ofFile(named: name, declared: type) else { throw error }
+                let bytes = progress.facts.bytes
+                guard let error = (error as? AttachmentError)?.ofFile(named: name, declared: type, bytes: bytes) else {
+                    throw error
+                }
                 try Task.checkCancellation()
                 guard let wait = pipeline.configuration.backoff.wait(after: attempt, error: error, using: &random),
                     deadline.map({ ContinuousClock.now + wait < $0.end }) ?? true
@@ -293,7 +296,9 @@ struct AttachmentAttempt: Sendable {
         if let ending = run.ending {
             progress.steps.append(contentsOf: ending.steps(finishing: run.times.finishing))
         }
-        note(made.achievement(of: probeResult, ending: run.ending).step, in: &progress)
+        let achievement = made.achievement(of: probeResult, ending: run.ending)
+        progress.facts.diagnosis = achievement.diagnosis
+        note(achievement.step, in: &progress)
         guard let result = made.result(of: probeResult, ending: run.ending, options: submission.options) else {
             throw timeIsUp
         }
@@ -526,6 +531,7 @@ private struct Progress {
         switch error {
         case .unrecognizedType(let sniffed?), .misnamed(_, let sniffed?):
             facts.sniffedType = facts.sniffedType ?? sniffed.split(separator: " ").first.map(String.init)
+        case .unreadable(let finding): facts.diagnosis = (facts.diagnosis ?? Diagnosis()).decoded(Diagnosis(evidence: [finding]))
         default: break
         }
         steps.append(
@@ -551,6 +557,7 @@ private struct Progress {
         facts.duration = probeResult.duration
         facts.sniffedType = probeResult.sniffedType
         facts.decodedType = probeResult.type
+        facts.diagnosis = probeResult.diagnosis
         steps.append(
             Step(
                 name: "wait", seconds: run.times.waiting(identifying: probeResult.seconds),

@@ -219,16 +219,16 @@ struct MadeRenditions: Sendable {
     func achievement(of probeResult: ProbeResult, ending: Ending?) -> FidelityAssessment {
         var achievement = FidelityAssessment(
             planned: probeResult.planned, made: [:], keptOriginal: delivered[.original] != nil,
-            shortfalls: ending?.omissions ?? [:], losses: ending?.losses ?? [])
+            diagnosis: ending?.diagnosis ?? probeResult.diagnosis)
         for report in reports where report.role != .original {
             achievement.made[report.role] = report.effort
-            achievement.shortfalls[report.role] = report.shortfall
+            achievement.diagnosis.losses += [report.haste].compactMap(\.self)
         }
         if ending == nil {
-            for role in probeResult.planned where achievement.made[role] == nil {
-                achievement.shortfalls[role] = .timeUp
-            }
+            achievement.diagnosis.losses += probeResult.planned.filter { achievement.made[$0] == nil }
+                .map { Finding(.timeUp, $0) }
         }
+        achievement.diagnosis.losses = achievement.losses
         return achievement
     }
 
@@ -257,10 +257,12 @@ extension Ending {
     ///
     /// - Parameter seconds: Those that it took beside making renditions.
     func steps(finishing seconds: Double) -> [Step] {
-        [placeholder.map { Step(name: "placeholder", seconds: seconds, note: $0.note) }, Step(warnings: warnings)]
-            .compactMap(\.self)
-            + notes.map { Step(name: Step.note, seconds: 0, note: $0) }
-            + losses.map { Step(name: Step.loss, seconds: 0, note: $0.text) }
+        let warnings = diagnosis.evidence.map(\.text) + warnings
+        return [
+            placeholder.map { Step(name: "placeholder", seconds: seconds, note: $0.note) }, Step(warnings: warnings),
+        ].compactMap(\.self)
+            + (diagnosis.omissions.map(\.text) + notes).map { Step(name: Step.note, seconds: 0, note: $0) }
+            + diagnosis.losses.map { Step(name: Step.loss, seconds: 0, note: $0.text) }
     }
 }
 

@@ -33,18 +33,18 @@ import Testing
             if min(cost.full, cost.reduced) <= left * EffortChoice.uncertainty { #expect(choice != .skip) }
             if choice == .reduced { #expect(cost.reduced < cost.full * 0.9) }
             // What is said has both figures, or there is nothing to say.
-            #expect((choice.shortfall(cost, secondsLeft: left) == nil) == (choice == .full))
+            #expect((choice.haste(cost, secondsLeft: left) == nil) == (choice == .full))
         }
     }
 
     @Test func `the note says what was estimated and what was left`() {
         let cost = WorkCost(full: 4.12, reduced: 1)
         #expect(
-            EffortChoice.reduced.shortfall(cost, secondsLeft: 2)?.note
-                == "reduced: an estimated 4.1 s were more than the 2.0 s left")
+            EffortChoice.reduced.haste(cost, secondsLeft: 2)?.cause
+                == "an estimated 4.12 s were more than the 2.00 s left")
         #expect(
-            EffortChoice.skip.shortfall(WorkCost(full: 4, reduced: 0.96), secondsLeft: 0.04)?.cause(isMade: false)
-                == "an estimated 1.0 s at least were more than the 40 ms left")
+            EffortChoice.skip.haste(WorkCost(full: 4, reduced: 0.96), secondsLeft: 0.04)?.cause
+                == "an estimated 0.96 s were more than the 0.04 s left")
     }
 
     @Test(arguments: costs, times)

@@ -87,12 +87,14 @@ import Testing
     private func expectReasons(_ rendered: Rendered) throws {
         for role in rendered.probeResult.planned {
             guard let report = rendered.report(role) else {
-                #expect(rendered.ending.omissions[role] != nil, "\(role.rawValue) is missing without a reason")
+                let parts = (rendered.ending.losses + rendered.ending.omissions).map(\.part?.rawValue)
+                #expect(parts.contains(role.rawValue), "\(role.rawValue) is missing without a reason")
                 continue
             }
-            #expect((report.effort == .full) == (report.shortfall == nil), "\(role.rawValue)")
+            #expect((report.effort == .full) == (report.haste == nil), "\(role.rawValue)")
         }
-        #expect(Set(rendered.ending.omissions.keys).isDisjoint(with: rendered.reports.map(\.role)))
+        let made = rendered.reports.map(\.role.rawValue)
+        #expect(rendered.ending.losses.allSatisfy { $0.part.map { !made.contains($0.rawValue) } ?? true })
     }
 
     @Test(arguments: [Source.progressive, .animation, .clip])
@@ -103,12 +105,14 @@ import Testing
         for left in [0.05, 0.2, 0.6, 1.5] {
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile, secondsLeft: left)
             try expectReasons(rendered)
-            for shortfall in rendered.ending.omissions.values + rendered.reports.compactMap(\.shortfall) {
-                switch shortfall {
-                case .estimate(let needed, let left): causes.insert(needed > left * 0.8 ? "estimate" : "what would do")
+            for finding in rendered.ending.losses + rendered.reports.compactMap(\.haste) {
+                switch finding.code {
+                case .estimate:
+                    let (needed, left) = (finding.missing ?? 0, finding.total ?? 0)
+                    causes.insert(needed > left * 0.8 ? "estimate" : "what would do")
                 case .pace: causes.insert("pace")
                 case .timeUp: causes.insert("time")
-                case .undecodable: causes.insert("damage")
+                default: causes.insert("damage")
                 }
             }
         }

@@ -149,11 +149,11 @@ extension Isolation {
             try await withPool(.faulty()) { pool, _ in
                 let outcome = try await pool.run(
                     "fault: large", ceilings: Ceilings(fileBytes: 3_000_000), in: scratch.place)
-                guard case .corrupt(let reason) = outcome.error else {
+                guard case .unreadable(let finding) = outcome.error else {
                     Issue.record("ended in \(String(describing: outcome))")
                     return
                 }
-                #expect(reason.contains("File too large"))
+                #expect(finding.name?.contains("File too large") == true)
             }
         }
 
@@ -168,7 +168,7 @@ extension Isolation {
                 #expect(warnings.count == 32)
                 #expect(warnings.allSatisfy { $0.count == 300 })
                 let refusal = try await pool.run("fault: refuse", in: scratch.place)
-                #expect(refusal.error == .corrupt(reason: "a clause with a bell"))
+                #expect(refusal.error == .unreadable(Finding(.failed, named: "a clause with a bell")))
             }
         }
 

@@ -183,7 +183,7 @@ import Testing
         #expect(format.name == name)
         #expect(
             AttachmentError.unrecognizedType(sniffed: sniffed).ofFile(named: "a.\(ending)", declared: nil)
-                == .unsupportedFeature(reason: "by its name this is \(name), which is not taken", advice: format.advice)
+                == .unsupportedFeature(reason: "by its name this is \(name), which is not supported", advice: format.advice)
         )
     }
 
@@ -233,7 +233,7 @@ import Testing
         #expect(
             ForeignFormat.refusal(sniffed: "image/x-award-bioslogo")
                 == .unsupportedFeature(
-                    reason: "it looks like image/x-award-bioslogo, which is not taken",
+                    reason: "it looks like image/x-award-bioslogo, which is not supported",
                     advice: "Convert it to JPEG or PNG."))
         for type in ["text/plain", "application/octet-stream", "application/x-dbf", "image/png"] {
             #expect(ForeignFormat.refusal(sniffed: type) == .unrecognizedType(sniffed: type))

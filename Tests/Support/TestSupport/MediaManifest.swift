@@ -49,6 +49,8 @@ public struct MediaSample: Decodable, Sendable, CustomTestStringConvertible {
         public var frames: Int?
         /// Seconds; the container's or, where that lies, the decoded.
         public var duration: Double?
+        /// What is found: a list of the diagnosis (or `error`), a code, a part, and how much of how much.
+        public var findings: [String]?
         /// Of a file that only newer libraries read.
         public var older: Older?
 

@@ -45,7 +45,7 @@ enum Fault {
         case "flood":
             for _ in 0..<100_000 { send(#"{"probeResult":{}}"#) }
         case "hang-up": hangUp()
-        case "refuse": throw .corrupt(reason: "a clause\u{7} with a bell")
+        case "refuse": throw .unreadable(Finding(.failed, named: "a clause\u{7} with a bell"))
         case "refuse-falsely": throw .blockedAddress(host: "codec", address: "127.0.0.1")
         case "rendition-first":
             let report = RenditionReport(role: .main, type: .jpeg, bytes: 1, note: "")
@@ -82,7 +82,7 @@ enum Fault {
                 guard count > 0 else { break }
                 written += Int64(count)
             }
-            throw .corrupt(reason: "\(SystemError("write").reason) after \(written) bytes")
+            throw .unreadable(Finding(.failed, named: "\(SystemError("write").reason) after \(written) bytes"))
         case "hold":
             // A second descriptor stays open, and so does the right to write.
             unsafe held = dup(output)

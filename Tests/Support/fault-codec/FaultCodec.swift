@@ -18,7 +18,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
     let libraries: [CodecLibrary] = []
 
     mutating func prepare(_ invocation: CodecInvocation) throws(AttachmentError) {
-        if CommandLine.arguments.contains("--unprepared") { throw .corrupt(reason: "told not to prepare") }
+        if CommandLine.arguments.contains("--unprepared") { throw .unreadable(Finding(.failed, named: "told not to prepare")) }
     }
 
     mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> ProbeResult {
@@ -62,7 +62,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
                 }
             let bytes = Array("\(role.rawValue) \(content)".utf8)
             guard unsafe write(output, bytes, bytes.count) == bytes.count else {
-                throw .corrupt(reason: "cannot write: \(SystemError("write").reason)")
+                throw .unreadable(Finding(.failed, named: "cannot write: \(SystemError("write").reason)"))
             }
             var report = RenditionReport(
                 role: role, type: .jpeg, size: PixelSize(width: 4, height: 3), bytes: Int64(bytes.count),

@@ -37,6 +37,10 @@ public struct Attachment: Hashable, Sendable, Decodable, Identifiable {
     public var identifier: String
     public var state: WorkState
     public var fidelity: Fidelity?
+    /// The result in words for people: `full`, `page 1 of 1000`, `failed: corrupt`.
+    public var result: String?
+    /// What was found, left out and lost; `nil` before the source was examined.
+    public var diagnosis: Diagnosis?
     public var kind: MediaKind?
     /// The rendition to show.
     public var best: RenditionRole?
@@ -55,6 +59,42 @@ public struct Attachment: Hashable, Sendable, Decodable, Identifiable {
 
     /// The rendition to show.
     public var bestRendition: Rendition? { best.flatMap { renditions[$0] } }
+}
+
+/// What a source is, and what was found, left out and lost.
+public struct Diagnosis: Hashable, Sendable, Decodable {
+    /// One finding: a code with its numbers.
+    public struct Finding: Hashable, Sendable, Decodable {
+        public var code: String
+        public var part: String?
+        /// A count, or seconds.
+        public var missing: Double?
+        public var total: Double?
+        public var name: String?
+        public var library: String?
+    }
+
+    /// A track of a recording.
+    public struct Track: Hashable, Sendable, Decodable {
+        public var kind: String
+        public var coding: String
+        public var channels: Int?
+        public var language: String?
+    }
+
+    /// How far the source was read: `headers`, `structure` or `decoded`.
+    public var checked: String
+    public var tracks: [Track]
+    public var pages: Int?
+    public var hasTransparency: Bool
+    /// The duration in the header of a truncated recording, in seconds.
+    public var announced: Double?
+    /// What is wrong with the source, whether or not anything was lost.
+    public var evidence: [Finding]
+    /// What the profile leaves out.
+    public var omissions: [Finding]
+    /// What the profile asks for and the renditions lack.
+    public var losses: [Finding]
 }
 
 /// An attachment outside its job.

@@ -26,10 +26,8 @@ final class DecodedFrames: FrameSource {
         let pixels = try decode(position)
         position += 1
         guard let pixels else {
-            guard position > 1 else { throw .corrupt(reason: "its first frame can't be decoded") }
-            return try defects.count(
-                rows: (size.height, size.height),
-                because: "they can't be decoded, and what came before stays in their place")
+            guard position > 1 else { throw .unreadable(Finding(.notDecoded, .animation)) }
+            return try defects.count(rows: (size.height, size.height))
         }
         defects.countWhole()
         let shown = try facts.standardColours(pixels)
@@ -46,7 +44,7 @@ struct APNGSource: AnimationReader {
 
     func frames(of facts: AnimationFacts, counting defects: FrameDefects) throws(AttachmentError) -> any FrameSource {
         guard let reader = try FrameReader.open(descriptor, format: .apng, limits: limits) else {
-            throw .corrupt(reason: "its APNG header cannot be read")
+            throw .unreadable(Finding(.notDecoded, .animation, named: "APNG"))
         }
         return DecodedFrames(of: facts, counting: defects) { [damaged] position throws(AttachmentError) in
             try reader.step(skipping: damaged.contains(position))
@@ -63,9 +61,9 @@ struct SequenceSource: AnimationReader {
     func frames(of facts: AnimationFacts, counting defects: FrameDefects) throws(AttachmentError) -> any FrameSource {
         guard let reader = try SequenceReader.open(descriptor, tracks: tracks, limits: limits),
             reader.moments.count == facts.frames, reader.size == facts.size
-        else { throw .corrupt(reason: "its tracks cannot be read") }
+        else { throw .unreadable(Finding(.notDecoded, .animation)) }
         return DecodedFrames(of: facts, counting: defects) { position throws(AttachmentError) in
-            guard position < reader.moments.count else { throw .corrupt(reason: "it has fewer frames than it says") }
+            guard position < reader.moments.count else { throw .unreadable(Finding(.announcesMore)) }
             return try reader.picture(at: position)
         }
     }

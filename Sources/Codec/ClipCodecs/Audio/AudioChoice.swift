@@ -43,35 +43,27 @@ struct AudioTrack: Hashable, Sendable {
 struct AudioChoice: Hashable, Sendable {
     /// Of the tracks that were given; nil where none can be decoded.
     var kept: Int?
-    /// Which one was kept and why, where there are several.
-    var note: String?
+    /// Which one was kept, where there are several.
+    var omission: Finding?
     /// What is missing of what would have been kept.
-    var loss: Loss?
+    var loss: Finding?
 
     init(of tracks: [AudioTrack]) {
-        // Where all are marked, or none is, the container says nothing; the first is what players take.
-        let isMarked = Set(tracks.map(\.isDefault)).count == 2
+        // Where none is marked the first is what players take.
         let wanted = tracks.firstIndex(where: \.isDefault) ?? tracks.indices.first
         kept = tracks.firstIndex { $0.isDefault && $0.isDecodable } ?? tracks.firstIndex(where: \.isDecodable)
         guard let wanted else { return }
         guard let kept else {
             let codings = tracks.reduce(into: [String]()) { if !$0.contains($1.coding) { $0.append($1.coding) } }
             let listed = codings.prefix(3).joined(separator: ", ") + (codings.count > 3 ? " and others" : "")
-            loss = Loss(
-                tracks.count == 1 ? "its sound track" : "its \(tracks.count) sound tracks",
-                because:
-                    "\(listed) \(codings.count == 1 ? "is" : "are") not taken: convert \(tracks.count == 1 ? "it" : "them") to AAC to keep \(tracks.count == 1 ? "it" : "them")"
-            )
+            loss = Finding(.notSupported, .soundTracks, named: listed)
             return
         }
         if !tracks[wanted].isDecodable {
-            loss = Loss(
-                "its \(isMarked ? "default" : "first") sound track",
-                because: "\(tracks[wanted].coding) is not taken: convert it to AAC to keep it")
+            loss = Finding(.notSupported, .soundTracks, missing: 1, of: tracks.count, named: tracks[wanted].coding)
         }
         guard tracks.count > 1 else { return }
-        let reason =
-            kept != wanted ? "the first that can be decoded" : isMarked ? "the container's default" : "the first"
-        note = "sound track \(kept + 1) of \(tracks.count) was kept (\(tracks[kept].words)), \(reason)"
+        omission = Finding(
+            .oneTaken, .soundTracks, missing: tracks.count - kept - 1, of: tracks.count, named: tracks[kept].words)
     }
 }

@@ -222,7 +222,7 @@ struct AudioRendering {
         }
         try track.finish(into: muxer)
         guard track.samples > 0 else {
-            throw FFmpegFailure(refusal: .corrupt(reason: "none of its sound could be decoded"))
+            throw FFmpegFailure(refusal: .unreadable(.silent))
         }
         let bytes = try muxer.finish()
         let made = MadeClip(

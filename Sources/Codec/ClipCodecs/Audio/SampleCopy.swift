@@ -62,7 +62,7 @@ struct SampleCopy {
             try muxer.write(packet, to: track, timeBase: facts.timeBase.raw)
         }
         guard written > 0 else {
-            throw FFmpegFailure(refusal: .corrupt(reason: "none of its sound could be decoded"))
+            throw FFmpegFailure(refusal: .unreadable(.silent))
         }
         return MadeClip(
             type: .wav, start: start, duration: Double(written) / rate, method: .copy, bytes: try muxer.finish(),

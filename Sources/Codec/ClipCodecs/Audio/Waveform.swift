@@ -243,10 +243,11 @@ struct WaveformReader {
                     besides: length * Double(missing - alone))
             }
             between = (0, 0, nil)
-            let errors = FFmpegLibraries.errorCount
+            let (errors, before) = (FFmpegLibraries.errorCount, heard)
             var failures = try decoder.send(packet) ? 0 : 1
             try takeFrames(failures: &failures)
-            // A decoder may also complain and then make something up.
+            // A decoder may also complain and then give something: a copy would take that over, and nothing is missing.
+            let isHeard = failures == 0 && heard > before
             failures += FFmpegLibraries.errorCount - errors
             if audio.isFramed, let kind = unsafe AudioFrame.kind(packet.contents)?.kind { kinds.insert(kind) }
             if packet.duration > 0 { length = audio.timeBase.seconds(packet.duration) }
@@ -255,7 +256,7 @@ struct WaveformReader {
             // The first frames of an MP3 that was cut out of a longer one lack what lay before them.
             let isCutOut = audio.codec == .mp3 && packets <= Self.reservoir && packets == damage.atEnd + 1
             damage.add(
-                time: time, isDamaged: failures > 0, lasting: isCutOut ? 0 : length,
+                time: time, isDamaged: failures > 0, lasting: isCutOut || isHeard ? 0 : length,
                 besides: isCutOut ? 0 : length * Double(frames(in: packet.bytes) - 1))
             if failures == 0 { wholeBytes = packet.bytes }
         }

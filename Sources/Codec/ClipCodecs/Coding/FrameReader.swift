@@ -23,7 +23,7 @@ final class FrameReader {
     ///
     /// - Returns: Nil where it has not the `format`; a PNG without animation is no ``Format/apng``.
     /// - Throws: ``AttachmentError/tooManyPixels(pixels:limit:)`` before any pixel is decoded,
-    ///   ``AttachmentError/corrupt(reason:)``. How many frames there may be is the caller's to check.
+    ///   ``AttachmentError/unreadable(_:)``. How many frames there may be is the caller's to check.
     static func open(_ descriptor: Int32, format: Format, limits: Limits) throws(AttachmentError) -> FrameReader? {
         let bytes = try fileBytes(descriptor)
         let header =
@@ -56,7 +56,7 @@ final class FrameReader {
 
     /// The next picture; nil after the last.
     ///
-    /// - Throws: ``AttachmentError/corrupt(reason:)`` where a frame's size is not the header's.
+    /// - Throws: ``AttachmentError/unreadable(_:)`` where a frame's size is not the header's.
     func next() throws(AttachmentError) -> [UInt8]? {
         try refusing("decoding a frame") { () throws(FFmpegFailure) in
             guard try demuxer.decode(0, by: decoder, frame, packet: packet, isDrained: &isDrained) else { return nil }

@@ -159,9 +159,9 @@ struct PictureEncoding: ~Copyable {
     }
 
     /// Pictures that could not be decoded, or not well.
-    var damage: Damage? {
+    var damage: Finding? {
         let damaged = max(damagedPackets + (doubt > 0 ? 1 : 0), damagedFrames)
-        return damaged > 0 ? Damage(.frames, missing: Double(damaged), of: Double(max(packets, damaged))) : nil
+        return damaged > 0 ? Finding(.notDecoded, .frames, missing: damaged, of: max(packets, damaged)) : nil
     }
 
     /// Whether only the last pictures are damaged, in the order in which they are stored or shown.
@@ -177,11 +177,7 @@ struct PictureEncoding: ~Copyable {
     private static let lastPictures = 4
 
     /// Pictures that are left out as others have their time; nil where there are none.
-    var overtakenLoss: Loss? {
-        guard overtaken > 0 else { return nil }
-        let missing = Damage(.frames, missing: Double(overtaken), of: Double(max(packets, overtaken)))
-        return Loss(missing.what, because: "others have their times")
-    }
+    var overtakenFrames: Finding? { overtaken > 0 ? Finding(.repeatedTimes, missing: Double(overtaken)) : nil }
 
     /// What becomes of pictures whose size isn't that of the first; nil where all have it.
     var sizeNote: String? {

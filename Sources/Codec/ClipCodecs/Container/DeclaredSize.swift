@@ -42,8 +42,15 @@ extension Demuxer {
     /// Where the last page begins is looked for in as many bytes as two pages have at most.
     private var lastPageEnd: Int64? {
         let count = min(bytes, 128 << 10)
-        guard let tail = bytes(Int(count), at: bytes - count), let end = DeclaredSize.pages(tail) else { return nil }
+        guard let tail = bytes(Int(count), at: bytes - count), let end = DeclaredSize.pages(tail)?.end else { return nil }
         return bytes - count + Int64(end)
+    }
+
+    /// `true` if an Ogg file ends with a whole page that isn't marked as the last one: some recorders mark none.
+    var lacksEndMark: Bool {
+        let count = min(bytes, 128 << 10)
+        guard format?.length == .pages, let tail = bytes(Int(count), at: bytes - count) else { return false }
+        return DeclaredSize.pages(tail).map { $0.end <= tail.count && !$0.isMarked } ?? false
     }
 }
 
@@ -112,21 +119,20 @@ enum DeclaredSize {
         return (all & mask == mask ? nil : all & mask, count)
     }
 
-    /// Of Ogg, by the last bytes of a file: where its last page ends, as from their beginning (RFC 3533, section 6); beyond
-    /// them where the last one isn't marked as the end of its stream. Nil where there is none, or something else behind it.
-    static func pages(_ tail: [UInt8]) -> Int? {
+    /// Of Ogg, by the last bytes of a file: where its last page ends, as from their beginning, and whether that is marked as the
+    /// end of its stream (RFC 3533, section 6). Nil where there is none, or something else behind it.
+    static func pages(_ tail: [UInt8]) -> (end: Int, isMarked: Bool)? {
         let mark = Array("OggS".utf8)
         var at = 0
         // The first may begin anywhere; what looks like one within a page is passed over with it.
         while let page = (at..<tail.count).first(where: { tail[$0] == mark[0] && tail[$0...].prefix(4) == mark[...] }) {
-            guard page + 27 <= tail.count else { return tail.count + 1 }
+            guard page + 27 <= tail.count else { return (tail.count + 1, false) }
             let segments = page + 27 + Int(tail[page + 26])
-            guard segments <= tail.count else { return tail.count + 1 }
+            guard segments <= tail.count else { return (tail.count + 1, false) }
             at = tail[page + 27..<segments].reduce(segments) { $0 + Int($1) }
-            let isMarked = tail[page + 5] & 4 != 0
-            if at >= tail.count { return isMarked ? at : tail.count + 1 }
+            if at >= tail.count { return (at, tail[page + 5] & 4 != 0) }
         }
-        return at > 0 && mark.starts(with: tail[at...]) ? tail.count + 1 : nil
+        return at > 0 && mark.starts(with: tail[at...]) ? (tail.count + 1, false) : nil
     }
 
     /// Of a transport stream, by the size of its packets: where the last one would end, of which there is only a part; nil

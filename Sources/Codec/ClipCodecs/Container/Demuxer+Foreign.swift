@@ -28,11 +28,11 @@ extension Demuxer {
         if name.hasSuffix(pictureSuffix) {
             let picture = name.dropLast(pictureSuffix.count).uppercased()
             return .unsupportedFeature(
-                reason: "it begins like a \(picture) picture, which is not taken",
+                reason: "it begins like a \(picture) picture, which is not supported",
                 advice: ForeignFormat.Kind.picture.advice)
         }
         return .unsupportedFeature(
-            reason: unsafe "it begins like \(String(cString: longName)), which is not taken",
+            reason: unsafe "it begins like \(String(cString: longName)), which is not supported",
             advice: "Convert it to MP4, or to M4A, MP3 or FLAC where it is sound.")
     }
 

@@ -247,8 +247,7 @@ import StillCodecs
         let packet = try Packet()
         var hasKeyframe = false
         while !hasKeyframe, try read(packet) { hasKeyframe = packet.stream == index && packet.isKey }
-        let reason = hasKeyframe ? "" : ": it has no keyframe, its beginning is missing"
-        return .corrupt(reason: "none of its pictures could be decoded\(reason)")
+        return .unreadable(Finding(hasKeyframe ? .notDecoded : .noKeyframe, .video, by: "FFmpeg \(FFmpegLibraries.version)"))
     }
 
     /// Goes to the last keyframe at or before `timestamp`, in the time base of the stream `index`, and to what the other

@@ -45,8 +45,13 @@ struct FFmpegFailure: Error {
             return system.isOutOfSpace ? .storeFull : .storeFailed(reason: system.reason)
         }
         if code == satchel_averror(ENOMEM) { return .tooExpensive(resource: "memory", granted: "amount") }
-        return .corrupt(reason: "\(what) failed")
+        return .unreadable(Finding(.notDecoded, .video, by: "FFmpeg \(FFmpegLibraries.version)"))
     }
+}
+
+extension Finding {
+    /// A sound of which not one sample could be decoded.
+    static var silent: Finding { Finding(.notDecoded, .sound, by: "FFmpeg \(FFmpegLibraries.version)") }
 }
 
 /// Throws where `code` is an error, and otherwise gives it back.

@@ -1,3 +1,5 @@
+import SatchelCore
+
 /// The boxes of a file of the MP4 family (ISO/IEC 14496-12, clause 4.2), of which their headers alone are read.
 final class FileBoxes {
     struct Box {
@@ -65,14 +67,14 @@ final class FileBoxes {
 
     /// What is the matter with an MP4 whose index is missing or cut off, as of a recording or a download that was interrupted; nil
     /// of all else.
-    static func lackOfIndex(in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> String? {
+    static func lackOfIndex(in bytes: Int64, _ read: (Int, Int64) -> [UInt8]?) -> Finding? {
         let boxes = of(bytes, read) { $0.boxes(in: $0.whole) }
         guard boxes.first?.type == "ftyp" else { return nil }
         if let last = boxes.last, last.type == "moov", !last.isWhole {
-            return "the file ends within its index, without which nothing of it can be decoded"
+            return Finding(.endsWithin, named: "index, without which nothing of it can be decoded")
         }
         guard !boxes.contains(where: { $0.type == "moov" }) else { return nil }
-        let why = boxes.last?.isWhole == false ? "the file ends before it" : "it was never written, or overwritten"
-        return "its index is missing, without which nothing of it can be decoded: \(why)"
+        return boxes.last?.isWhole == false
+            ? Finding(.endsBefore, named: "index, without which nothing of it can be decoded,") : Finding(.indexMissing)
     }
 }

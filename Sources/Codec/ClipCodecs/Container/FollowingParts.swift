@@ -61,7 +61,7 @@ final class FollowingParts {
     /// - Returns: What is missing, as not all of them can be read.
     func measure(
         _ first: inout ClipLength, picture: PictureFacts?, audio: AudioFacts?, limits: Limits
-    ) throws(FFmpegFailure) -> Loss? {
+    ) throws(FFmpegFailure) -> Finding? {
         first.announced = nil
         self.picture = picture.map { Target(stream: $0.stream, timeBase: $0.timeBase) }
         self.audio = audio.map { Target(stream: $0.stream, timeBase: $0.timeBase) }
@@ -79,15 +79,11 @@ final class FollowingParts {
                 first.openEnd = length.openEnd
                 first.holes += length.holes
             } catch {
-                guard error.isOfSource || error.refusal?.code == .corrupt || error.refusal?.code == .unsupportedFeature
-                else {
-                    throw error
-                }
+                let isOfSource = [.corrupt, .undecodable, .unsupportedFeature].contains(error.refusal?.code)
+                guard error.isOfSource || isOfSource else { throw error }
                 let count = parts.count - index
                 parts.removeSubrange(index...)
-                return Loss(
-                    "\(count) of its \(parts.count + count + 1) recordings, after \(rounded(first.duration)) s",
-                    because: "they can't be read")
+                return Finding(.notDecoded, .recordings, missing: count, of: parts.count + count + 1)
             }
         }
         return nil

@@ -25,7 +25,7 @@ enum HEIFTurns {
         guard !shapes.allSatisfy({ $0 == shape }) else { return 1 }
         guard shapes.allSatisfy({ $0.crops == shape.crops && $0.orientation == 1 }), !shape.isCroppedLast else {
             throw .unsupportedFeature(
-                reason: "its transparency is cropped or turned otherwise than its colours, which is not taken",
+                reason: "its transparency is cropped or turned otherwise than its colours, which is not supported",
                 advice: "Export it as PNG, or without transparency.")
         }
         for property in own where Shape.turns.contains(property.box.type) {

@@ -9,7 +9,7 @@ extension ImageCandidate {
         limits.framePixels = limits.stillPixels
         guard sniffed.head.starts(with: Array("BM".utf8)) else {
             throw .unsupportedFeature(
-                reason: "this is a BMP without its file header, which is not taken",
+                reason: "this is a BMP without its file header, which is not supported",
                 advice: "Convert it to JPEG or PNG.")
         }
         let bytes = try fileBytes(descriptor)
@@ -28,7 +28,7 @@ extension ImageCandidate {
             decoder = file
         } else {
             guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits) else {
-                throw .corrupt(reason: "its BMP header cannot be read")
+                throw .unreadable(Finding(.notDecoded, .picture, named: "BMP"))
             }
             size = reader.size
             decoder = PackedBitmap(descriptor: descriptor, limits: limits)
@@ -43,8 +43,8 @@ extension BitmapFile: RasterDecoder {
     func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster {
         let missing = try missingRows()
         guard missing < size.height else { throw VipsFailure.cut("BMP") }
-        let damage = Damage(.rows, missing: Double(missing), of: Double(size.height))
-        if let loss = try damage.loss(because: StillDecoding.cut, when: damaged) { faults.losses.append(loss) }
+        let cut = Finding(.endsBefore, .rows, missing: missing, of: size.height)
+        if let loss = try cut.loss(when: damaged) { faults.losses.append(loss) }
         return try Raster(width: size.width, height: size.height, channels: 4, bytes: decode())
     }
 }
@@ -57,7 +57,7 @@ private struct PackedBitmap: RasterDecoder {
     func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster {
         guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits),
             let pixels = try reader.next()
-        else { throw .corrupt(reason: "the file ends before its BMP picture is complete") }
+        else { throw VipsFailure.cut("BMP") }
         return Raster(width: reader.size.width, height: reader.size.height, channels: 4, bytes: pixels)
     }
 }

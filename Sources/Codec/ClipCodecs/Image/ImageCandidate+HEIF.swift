@@ -5,11 +5,11 @@ import StillCodecs
 extension ImageCandidate {
     /// An animation where it is what the file is for, else its primary picture; libheif knows items only.
     func heif() throws(AttachmentError) -> Identified.Content {
-        var losses: [Loss] = []
-        var notes: [String] = []
+        var losses: [Finding] = []
+        var omissions: [Finding] = []
         switch try openSequence() {
         case .animation(let animation): return .animation(animation)
-        case .still(let lost, let left): (losses, notes) = (lost, left)
+        case .still(let lost, let left): (losses, omissions) = (lost, left)
         }
         let bytes = try bytes()
         let turns = try unsafe bytes.withMutableBytes { (bytes) throws(AttachmentError) in
@@ -24,10 +24,10 @@ extension ImageCandidate {
             let feature = NewerFeature.newestHEIC
             let library = CodecLibrary(.libheif, version: unsafe String(cString: heif_get_version()))
             guard error == feature.refusal, library.isAtLeast(feature.since) else { throw error }
-            throw .corrupt(reason: "its items refer to others that aren't there")
+            throw .unreadable(Finding(.malformed, .picture, named: "list of pictures"))
         }
         if turns != 1 { still.facts.orientation = turns }
-        still.facts.notes += notes
+        still.facts.omissions += omissions
         return .still(still)
     }
 
@@ -35,7 +35,7 @@ extension ImageCandidate {
     private enum Opened: ~Copyable {
         case animation(AnimationSource)
         /// Nothing that is to be shown: only the picture; with what is lost by that, or left out.
-        case still(_ losses: [Loss] = [], notes: [String] = [])
+        case still(_ losses: [Finding] = [], omissions: [Finding] = [])
     }
 
     /// Takes an AVIF or HEIF whose tracks are what it is for, by its first brand or because nothing else is in it. Checks
@@ -46,28 +46,28 @@ extension ImageCandidate {
         let announced = tracks.colour.samples
         guard tracks.isMeant || !tracks.hasPrimary else {
             guard announced > 1 else { return .still() }
-            return .still(notes: ["its sequence of \(announced) frames, as its first brand is a still's"])
+            return .still(omissions: [Finding(.leftOut, .animation, named: "a still")])
         }
         guard announced > 1 || !tracks.hasPrimary else { return .still() }
         guard announced <= bytes.count else {
-            let claim = "its header announces \(announced) frames, more than its \(bytes.count) bytes can hold"
-            guard tracks.hasPrimary else { throw .corrupt(reason: claim) }
-            return .still([Loss("its animation", because: claim)])
+            let claim = Finding(.announcesMore, .animation, of: Double(announced))
+            guard tracks.hasPrimary else { throw .unreadable(claim) }
+            return .still([claim])
         }
         guard let reader = try SequenceReader.open(descriptor, tracks: tracks, limits: limits) else {
             guard tracks.hasPrimary else {
                 throw .unsupportedFeature(
                     reason: "the coding of its pictures is not taken", advice: "Convert it to AVIF, or to a video.")
             }
-            return .still([Loss("its animation of \(announced) frames", because: "their coding is not taken")])
+            return .still([Finding(.notSupported, .animation, named: "its coding")])
         }
         let missing = max(0, announced - reader.moments.count)
-        guard !reader.moments.isEmpty else { throw .corrupt(reason: "the file ends before its first frame") }
+        guard !reader.moments.isEmpty else { throw .unreadable(Finding(.endsBefore, named: "first frame")) }
         let facts = AnimationFacts(
             type: PictureFormat.heif.typesByCoding[reader.codec] ?? .heif, sniffedType: sniffed.type,
             size: reader.size, delays: reader.delays, plays: tracks.colour.plays,
             bytes: bytes.count, missing: missing,
-            missingReason: missing > 0 ? "the file ends before or within them" : "")
+            missingCode: .endsBefore)
         let source = SequenceSource(descriptor: descriptor, limits: limits, tracks: tracks)
         return .animation(AnimationSource(facts: facts, reader: source))
     }

@@ -4,7 +4,7 @@ import SatchelCore
 enum APNG {
     case animation(AnimationFacts, damaged: Set<Int>)
     /// Nothing that is to be shown: only the picture; with what is lost by that.
-    case still([Loss] = [])
+    case still([Finding] = [])
 
     /// Takes a PNG whose header announces more than one frame. Checks limits.
     ///
@@ -16,11 +16,11 @@ enum APNG {
         guard StillHeader.apng(descriptor, bytes: count) != nil else { return .still() }
         guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
         guard let chunks = APNGChunks(try readBytes(descriptor, count: Int(count))) else { return .still() }
-        if let fault = chunks.fault { return .still([Loss("its animation", because: fault)]) }
+        if let fault = chunks.fault { return .still([fault]) }
         guard chunks.announced > 1 else { return .still() }
         guard !chunks.blendsDeeply else {
             throw .unsupportedFeature(
-                reason: "this is an APNG of 16 bits whose frames are laid over each other, which is not taken",
+                reason: "this is an APNG of 16 bits whose frames are laid over each other, which is not supported",
                 advice: "Save it with 8 bits.")
         }
         var facts = AnimationFacts(
@@ -28,16 +28,13 @@ enum APNG {
             delays: AnimationFacts.shown(Array(chunks.delays.prefix(chunks.whole))), plays: chunks.plays,
             bytes: Int(count), missing: chunks.announced - chunks.whole)
         if facts.missing > 0 {
-            facts.missingReason =
-                chunks.isUnmarked
-                ? "the file ends before or within them" : "its header announces more than the file has"
+            facts.missingCode = chunks.isUnmarked ? .endsBefore : .announcesMore
         } else if chunks.isUnmarked {
-            facts.warnings.append("its end marker is missing")
+            facts.evidence.append(Finding(.endMarkMissing))
         }
         let defect = FrameDefects(of: facts, when: image.damaged).defect
-        guard facts.frames > 0, defect.damage.isTolerable || image.damaged == .salvage else {
-            let what = "its animation, of whose \(chunks.announced) frames \(facts.frames) are there"
-            return .still([Loss(what, because: defect.reason)])
+        guard facts.frames > 0, defect.isTolerable || image.damaged == .salvage else {
+            return .still([Finding(defect.code, .animation, missing: defect.missing, of: defect.total)])
         }
         // The rest isn't read: texts take long.
         let bytes = try image.bytes()

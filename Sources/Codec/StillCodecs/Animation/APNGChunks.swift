@@ -21,8 +21,8 @@ struct APNGChunks: Hashable, Sendable {
     private var hasAlpha = false
     /// The file ends before its end marker.
     private(set) var isUnmarked = true
-    /// What is wrong with the chunks, as a clause; nil where nothing is.
-    private(set) var fault: String?
+    /// What is wrong with the chunks; nil where nothing is.
+    private(set) var fault: Finding?
 
     /// Nil where nothing before the picture's data announces an animation.
     init?(_ bytes: [UInt8]) {
@@ -43,7 +43,7 @@ struct APNGChunks: Hashable, Sendable {
             case "acTL" where !isAnimated && delays.isEmpty:
                 isAnimated = true
                 guard chunk.isSound, chunk.body.count == 8 else {
-                    fault = "its header of an animation is damaged"
+                    fault = Self.fault("animation header")
                     break
                 }
                 announced = reader.number(chunk.body, 0, 4)
@@ -56,7 +56,7 @@ struct APNGChunks: Hashable, Sendable {
                 begin(chunk, &number, reader)
             case "fdAT" where isAnimated:
                 if chunk.isWhole, chunk.body.count >= 4, reader.number(chunk.body, 0, 4) != number {
-                    fault = fault ?? "its chunks are not in order"
+                    fault = fault ?? Self.fault("order of chunks")
                 }
                 number += 1
                 note(chunk)
@@ -68,14 +68,16 @@ struct APNGChunks: Hashable, Sendable {
             if chunk.name == "IEND" { break }
         }
         guard isAnimated else { return nil }
-        if announced == 0 { fault = fault ?? "its header announces an animation of no frames" }
+        if announced == 0 { fault = fault ?? Self.fault("count of frames") }
         // A control and the shortest data, with what is around each chunk.
         if announced > bytes.count / 50 {
-            fault = "its header announces \(announced) frames, more than its \(bytes.count) bytes can hold"
+            fault = Finding(.announcesMore, .animation, of: Double(announced))
         } else if delays.count > announced {
-            fault = fault ?? "its header announces \(announced) frames and it has \(delays.count)"
+            fault = fault ?? Self.fault("count of frames")
         }
     }
+
+    private static func fault(_ name: String) -> Finding { Finding(.malformed, .animation, named: name) }
 
     /// Where an animation has no fault: the frames that are whole, of those that were announced.
     var whole: Int { delays.count - (isLastCut ? 1 : 0) }
@@ -83,15 +85,15 @@ struct APNGChunks: Hashable, Sendable {
     private mutating func begin(_ chunk: Reader.Chunk, _ number: inout Int, _ reader: Reader) {
         let body = chunk.body
         guard chunk.isSound, body.count == 26 else {
-            fault = fault ?? "what it says of frame \(delays.count + 1) is damaged"
+            fault = fault ?? Self.fault("frame \(delays.count + 1)")
             return
         }
-        if reader.number(body, 0, 4) != number { fault = fault ?? "its chunks are not in order" }
+        if reader.number(body, 0, 4) != number { fault = fault ?? Self.fault("order of chunks") }
         number += 1
         let (width, height) = (reader.number(body, 4, 4), reader.number(body, 8, 4))
         let (left, top) = (reader.number(body, 12, 4), reader.number(body, 16, 4))
         if width == 0 || height == 0 || left + width > size.width || top + height > size.height {
-            fault = fault ?? "its frame \(delays.count + 1) lies outside of its picture"
+            fault = fault ?? Self.fault("frame \(delays.count + 1)")
         }
         // The first frame has nothing below it.
         if isDeep, hasAlpha, !delays.isEmpty, reader.number(body, 25, 1) == 1 { blendsDeeply = true }

@@ -13,16 +13,15 @@ package struct AnimationFacts: Hashable, Sendable {
     var bytes: Int
     /// Frames that were announced, or begun, and are not among those of ``delays``.
     var missing = 0
-    /// Why, as a clause on them; empty where none are.
-    var missingReason = ""
-    /// Whether the file ends within its last frame and says nowhere how many there are.
-    var isOpen = false
+    /// Why, where some are.
+    var missingCode = Finding.Code.notDecoded
     /// What the pixels of its frames stand for; nil where they are sRGB's.
     var colours: FrameColours?
     /// What the file lacks without any harm.
-    var warnings: [String] = []
+    var evidence: [Finding] = []
     /// What is left out.
-    var notes: [String] = []
+    var omissions: [Finding] = []
+    var warnings: [String] = []
 
     package var frames: Int { delays.count }
 
@@ -46,7 +45,10 @@ package struct AnimationFacts: Hashable, Sendable {
     }
 
     /// `for ever`, `once`, `3 times`.
-    var playsText: String { plays == 0 ? "for ever" : plays == 1 ? "once" : "\(plays) times" }
+    var playsText: String { isEndless ? "for ever" : plays == 1 ? "once" : "\(plays) times" }
+
+    /// `true` if nobody would see it end: it says so, or names a number that no author means.
+    private var isEndless: Bool { plays <= 0 || plays > 1_000_000 }
 
     /// What a file of `type` can't say of how the animation plays, for the steps.
     func unsaid(by type: MediaType) -> [String] {
@@ -54,7 +56,7 @@ package struct AnimationFacts: Hashable, Sendable {
         let name = type.format.name
         var notes: [String] = []
         if let most = output.mostPlays {
-            if plays > most { notes.append("it plays \(plays) times; \(name) can say \(most) at most") }
+            if !isEndless, plays > most { notes.append("it plays \(plays) times; \(name) can say \(most) at most") }
         } else if plays != 1 {
             notes.append("it plays \(playsText); \(name) has no loops")
         }
@@ -68,7 +70,7 @@ package struct AnimationFacts: Hashable, Sendable {
         let after = output.written(delays.sums(of: groups)).reduce(0, +)
         if delays.contains(where: { $0 % output.delayUnit != 0 }), groups.count == delays.count || after != before {
             notes.append(
-                "\(name) has delays of whole hundredths of a second, 2 at least: \(after) ms in all instead of \(before) ms"
+                "\(name) has delays of whole hundredths of a second, 2 at least\(after == before ? "" : ": \(after) ms in all instead of \(before) ms")"
             )
         }
         if let longest = delays.max(), longest > output.longestDelay {
@@ -148,11 +150,10 @@ extension AnimationFacts {
     /// Of tracks, by their samples.
     package init(
         type: MediaType, sniffedType: String, size: PixelSize, delays: [Int], plays: Int, bytes: Int, missing: Int,
-        missingReason: String
+        missingCode: Finding.Code
     ) {
         self.init(
             type: type, sniffedType: sniffedType, size: size, delays: delays, plays: plays, bytes: bytes,
-            missing: missing,
-            missingReason: missingReason, warnings: [])
+            missing: missing, missingCode: missingCode, warnings: [])
     }
 }

@@ -53,12 +53,9 @@ struct AnimationPart: Hashable, Sendable {
         frames = first..<past
         self.facts.delays = frames.map { min(ends[$0 + 1], end) - max(ends[$0], start) }
         // Frames that are missing come after those that are there.
-        if let length, start + length <= total {
-            self.facts.missing = 0
-            self.facts.missingReason = ""
-        }
+        if let length, start + length <= total { self.facts.missing = 0 }
         // Frames are counted from the part's first.
-        if first > 0 { self.facts.isOpen = false }
+        if first > 0, facts.missingCode == .endsWithin { self.facts.missingCode = .endsBefore }
         self.start = start
         self.end = end
     }

@@ -23,11 +23,9 @@ struct AnimationRendering {
                     + "\(part.isTrimmed ? " of the part" : ""), \(index), was taken")
         }
         ending.warnings += source.facts.warnings
-        ending.notes += source.facts.notes
         if policies.main != nil, source.facts.frames > 1 {
-            let which = first == 0 ? "the first of its" : "frame \(first + 1) of its"
-            ending.notes.append(
-                "\(which) \(source.facts.frames) frames, as this profile takes a still of an animation")
+            let (taken, all) = (first + 1, source.facts.frames)
+            ending.diagnosis.omissions.append(Finding(.oneTaken, .frames, missing: all - taken, of: all))
         }
         guard policies.main == nil, let policy = order.profile.animation, command.outputs.contains(.main),
             let descriptor = outputs[.main]
@@ -37,20 +35,20 @@ struct AnimationRendering {
         let left = WorkTime.secondsLeft
         let choice = EffortChoice(cost, secondsLeft: left)
         guard choice != .skip else {
-            ending.omissions[.main] = choice.shortfall(cost, secondsLeft: left)
+            if let haste = choice.haste(cost, secondsLeft: left) { ending.diagnosis.losses.append(haste) }
             return ending
         }
         var rendering = self
         if choice == .reduced { rendering.command.effort = .reduced }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
             var (report, loss, hindrance) = try rendering.animation(part, of: source, region, policy, to: descriptor)
-            if let loss { ending.losses.append(loss) }
+            if let loss { ending.diagnosis.losses.append(loss) }
             if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
             ending.notes += part.facts.unsaid(by: policy.type)
             ending.trim = part.report
-            if let haste = choice.shortfall(cost, secondsLeft: left) {
-                report.note += "; \(haste.note)"
-                report.shortfall = haste
+            if let haste = choice.haste(cost, secondsLeft: left) {
+                report.note += "; reduced: \(haste.cause)"
+                report.haste = haste
             }
             try deliver(report)
         }
@@ -81,7 +79,7 @@ struct AnimationRendering {
             order: order, command: command, outputs: outputs, policies: policies,
             region: region, size: source.facts.size
         ).write(scaled, since: watch, deliver)
-        if let loss { ending.losses.append(loss) }
+        if let loss { ending.diagnosis.losses.append(loss) }
         return ending
     }
 
@@ -90,7 +88,7 @@ struct AnimationRendering {
     private func animation(
         _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
         to descriptor: Int32
-    ) throws(AttachmentError) -> (RenditionReport, Loss?, String?) {
+    ) throws(AttachmentError) -> (RenditionReport, Finding?, String?) {
         let watch = Stopwatch()
         let facts = part.facts
         let isHasty = command.effort == .reduced
@@ -109,7 +107,7 @@ struct AnimationRendering {
             let attempt = plan.attempt
             // Nothing bounds what libvips writes.
             if hindrance != nil || attempt.isLast { speed = .standard }
-            let (encoded, defect): (Encoded, Defect)
+            let (encoded, defect): (Encoded, Finding)
             do {
                 (encoded, defect) = try encode(
                     part, of: source, region, policy, attempt, speed, limit: plan.limit, hindrance: &hindrance,
@@ -124,7 +122,7 @@ struct AnimationRendering {
                     rendition: RenditionRole.main.rawValue, bytes: encoded.bytes, cap: policy.cap,
                     advice: "Send fewer frames or smaller ones, or raise the cap.")
             }
-            let isWhole = defect.damage.missing == 0 && facts.warnings.isEmpty
+            let isWhole = defect.missing == 0 && facts.warnings.isEmpty && facts.evidence.isEmpty
             let obstacle = policy.obstacle(to: source.facts, region: region, isWhole: isWhole)
             let isKept = encoded.isExact && obstacle == nil && encoded.bytes <= plan.aim && !part.isTrimmed
             var note = note(policy, part, plan, encoded, wanted: wanted)
@@ -144,7 +142,7 @@ struct AnimationRendering {
     private func encode(
         _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
         _ attempt: AnimationAttempt, _ speed: Speed, limit: Int64, hindrance: inout String?, to descriptor: Int32
-    ) throws(AttachmentError) -> (Encoded, Defect) {
+    ) throws(AttachmentError) -> (Encoded, Finding) {
         let first = part.frames.lowerBound
         var defects = FrameDefects(of: part.facts, when: order.profile.damaged, after: first)
         var task = AnimationTask(facts: part.facts, region: region, attempt: attempt, limit: limit, order: order)

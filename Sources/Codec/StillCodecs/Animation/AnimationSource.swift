@@ -30,12 +30,9 @@ package struct AnimationSource: ~Copyable {
         facts = AnimationFacts(
             type: format.type, sniffedType: sniffed.type, size: size,
             delays: delays.prefix(frames).map(AnimationFacts.shown), plays: header.integer("loop") ?? 0,
-            bytes: bytes.count, missing: cut?.missing ?? 0,
-            missingReason: (cut?.missing ?? 0) > 0
-                ? "by the size of those before, the file ends before or within them" : "",
-            colours: colours,
-            warnings: (cut?.missing == 0 ? ["it ends within what follows its frames"] : [])
-                + (header.has(Picture.unfitProfile) ? [Picture.unfitProfileNote] : []))
+            bytes: bytes.count, missing: cut?.missing ?? 0, missingCode: .endsBefore, colours: colours,
+            evidence: cut?.missing == 0 ? [Finding(.endMarkMissing)] : [],
+            warnings: header.has(Picture.unfitProfile) ? [Picture.unfitProfileNote] : [])
         origin = .vips(Loadable(bytes: bytes, format: format))
     }
 
@@ -45,9 +42,8 @@ package struct AnimationSource: ~Copyable {
             type: .gif, sniffedType: sniffed.type,
             size: PixelSize(width: source.file.width, height: source.file.height),
             delays: source.frames.map { AnimationFacts.shown($0.delay * 10) }, plays: source.file.plays,
-            bytes: source.bytes.count, missing: source.missing, missingReason: source.missingReason,
-            isOpen: source.isOpen,
-            warnings: source.warnings, notes: source.notes)
+            bytes: source.bytes.count, missing: source.missing, missingCode: source.missingCode,
+            evidence: source.evidence, omissions: source.omissions)
         origin = .gif(source)
     }
 
@@ -76,7 +72,7 @@ package struct AnimationSource: ~Copyable {
         }
     }
 
-    /// - Throws: ``AttachmentError/corrupt(reason:)`` where the profile wants an animation, and too much of it is missing.
+    /// - Throws: ``AttachmentError/unreadable(_:)`` where the profile wants an animation, and too much of it is missing.
     func probeResult(for order: WorkOrder) throws(AttachmentError) -> ProbeResult {
         let policies = ImagePolicies(order: order, kind: .animation)
         let part = try AnimationPart(of: facts, for: order.request)
@@ -88,7 +84,8 @@ package struct AnimationSource: ~Copyable {
         note += ", \(facts.frames) frames, \(facts.playsText)"
         return ProbeResult(
             kind: .animation, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, frames: facts.frames,
-            duration: facts.duration, note: note, planned: policies.roles,
+            duration: facts.duration, note: note,
+            diagnosis: Diagnosis(evidence: facts.evidence, omissions: facts.omissions), planned: policies.roles,
             estimate: estimate(for: order, part, at: order.profile.speed),
             forecasts: order.wantsForecasts ? part.forecasts(for: order, policies) : [])
     }

@@ -48,7 +48,7 @@ struct BestAnimation: Hashable, Sendable {
             return "libvips would hold \(standard + memory) bytes, and \(granted) were granted"
         }
         if EffortChoice(WorkCost(full: seconds, reduced: 0), secondsLeft: secondsLeft) != .full, let secondsLeft {
-            return Shortfall.estimate(needed: seconds, left: max(0, secondsLeft)).cause(isMade: true)
+            return Finding(.estimate, missing: seconds, of: max(0, secondsLeft)).cause
         }
         return nil
     }

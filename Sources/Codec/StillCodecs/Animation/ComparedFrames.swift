@@ -27,7 +27,7 @@ final class ComparedFrames: FrameSource {
         position += 1
         if pages.count != source.frames {
             difference = "libvips reads \(pages.count) frames, and it has \(source.frames)"
-            throw .corrupt(reason: "its frames can be counted in two ways")
+            throw .unreadable(Finding(.malformed, .animation, named: "count of frames"))
         }
         try own.show(on: &self.canvas)
         do {
@@ -38,7 +38,7 @@ final class ComparedFrames: FrameSource {
         }
         guard canvas.pixels == self.canvas.pixels else {
             difference = "libvips shows frame \(position) otherwise"
-            throw .corrupt(reason: "its frames can be read in two ways")
+            throw .unreadable(Finding(.malformed, .animation, named: "frames"))
         }
     }
 }

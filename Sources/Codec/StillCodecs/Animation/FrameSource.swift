@@ -8,7 +8,7 @@ package protocol FrameSource: AnyObject {
     /// Shows the next frame.
     ///
     /// - Parameter canvas: Of the animation's size; always the same, transparent at first.
-    /// - Throws: ``AttachmentError/corrupt(reason:)`` where there is none.
+    /// - Throws: ``AttachmentError/unreadable(_:)`` where there is none.
     func show(on canvas: inout Canvas) throws(AttachmentError)
 
     /// The colours of the frame that was shown last, opaque; none where it has no palette.
@@ -52,7 +52,7 @@ final class GIFFrames: FrameSource {
 
     /// Ends the last frame's time on `canvas`, and decodes the next one without showing it.
     func read(disposingOn canvas: inout Canvas) throws(AttachmentError) -> GIFFile.Frame {
-        guard position < source.frames.count else { throw .corrupt(reason: "it has fewer frames than it says") }
+        guard position < source.frames.count else { throw .unreadable(Finding(.announcesMore)) }
         try WorkTime.check()
         switch disposal {
         case 2: canvas.clear(area)
@@ -77,11 +77,9 @@ final class GIFFrames: FrameSource {
         let lacking = min(height, (count - filled + max(1, frame.area.width) - 1) / max(1, frame.area.width))
         if !isWhole, count > 0 {
             guard source.frames.count > 1 || filled > 0 else {
-                throw .corrupt(reason: "its picture can't be decoded")
+                throw .unreadable(Finding(.notDecoded, .picture, named: "GIF"))
             }
-            try defects?.count(
-                rows: (max(1, lacking), height),
-                because: "they can't be decoded whole, and are shown as far as they can")
+            try defects?.count(rows: (max(1, lacking), height))
         } else {
             defects?.countWhole()
         }
@@ -138,7 +136,7 @@ final class PageFrames: FrameSource {
     }
 
     func show(on canvas: inout Canvas) throws(AttachmentError) {
-        guard position < facts.frames else { throw .corrupt(reason: "it has fewer frames than it says") }
+        guard position < facts.frames else { throw .unreadable(Finding(.announcesMore)) }
         try WorkTime.check()
         let (width, height, channels) = (facts.size.width, facts.size.height, pages.bands)
         if let colours = facts.colours {

@@ -9,29 +9,27 @@ struct GIFSource: Sendable {
     let frames: [GIFFile.Frame]
     /// Frames that were there and can't be shown at all, and why.
     let missing: Int
-    let missingReason: String
-    /// Whether the file ends within its last frame, so that nobody knows how many there were.
-    let isOpen: Bool
+    let missingCode: Finding.Code
     /// Whether it ends within its only frame, which is shown as far as it goes.
     let isCut: Bool
     /// What the file lacks without any harm.
-    let warnings: [String]
+    let evidence: [Finding]
 
     var isStill: Bool { frames.count + missing <= 1 }
 
     /// What is left out.
-    var notes: [String] { file.isFollowed ? ["the GIF behind the first was left out"] : [] }
+    var omissions: [Finding] { file.isFollowed ? [Finding(.oneTaken, .pictures)] : [] }
 
     /// Reads the file's blocks and checks limits; decodes no pixel but of the last frame of a file that ends within it.
     ///
     /// - Throws: ``AttachmentError/unrecognizedType(sniffed:)`` where it is text: six letters make a GIF for libmagic, whatever
-    ///   script follows. ``AttachmentError/corrupt(reason:)`` where it has no frame.
+    ///   script follows. ``AttachmentError/unreadable(_:)`` where it has no frame.
     init(_ descriptor: Int32, sniffed: Sniffed, limits: Limits) throws(AttachmentError) {
         let count = try fileBytes(descriptor)
         guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
         bytes = try readBytes(descriptor, count: Int(count))
         file = GIFFile(bytes, keeping: limits.animationFrames)
-        guard file.frameCount > 0 || !Self.isText(bytes) else { throw .unrecognizedType(sniffed: sniffed.type) }
+        guard file.frameCount > 0 || !Self.isText(bytes) else { throw .unrecognizedType(sniffed: ForeignFormat.scriptType) }
         let size = PixelSize(width: file.width, height: file.height)
         // The limit first: a file over it is refused for that, complete or not.
         let isStill = file.frameCount + file.lost <= 1
@@ -47,14 +45,12 @@ struct GIFSource: Sendable {
         try Self.check(areas.reduce(0, +), limit: limits.animationPixels)
         var frames = file.frames
         var missing = file.lost
-        var reason = "their blocks can't be read"
-        var warnings: [String] = []
-        var (isOpen, isCut) = (false, false)
+        var missingCode = Finding.Code.notDecoded
+        var isUnmarked = true
+        var isCut = false
         switch file.end {
-        case .marked: break
-        case .unmarked: warnings.append("its end marker is missing")
-        case .unreadable(let rest):
-            warnings.append("its last \(rest) bytes make no sense, and its end marker is missing")
+        case .marked: isUnmarked = false
+        case .unmarked, .unreadable: break
         case .cut:
             let isWhole = if let last = frames.last { GIFFile.isWhole(last, in: bytes) } else { false }
             // The only frame is shown as far as it goes.
@@ -62,19 +58,17 @@ struct GIFSource: Sendable {
                 frames.removeLast()
                 missing += 1
             }
-            isOpen = missing > 0
             isCut = !isWhole && missing == 0
-            if missing > 0 { reason = missing == 1 ? "the file ends within it" : "the file ends within them" }
-            if isWhole, missing == 0 { warnings.append("it ends after its last pixel, without its end marker") }
+            if missing > 0 { missingCode = .endsWithin }
+            isUnmarked = isWhole && missing == 0
         }
-        guard !frames.isEmpty else { throw .corrupt(reason: Self.emptiness(of: file)) }
-        guard size.area > 0 else { throw .corrupt(reason: "its screen has no pixels") }
+        guard !frames.isEmpty else { throw .unreadable(Self.emptiness(of: file)) }
+        guard size.area > 0 else { throw .unreadable(Finding(.malformed, .picture, named: "size")) }
         self.frames = frames
         self.missing = missing
-        missingReason = missing > 0 ? reason : ""
-        self.isOpen = isOpen
+        self.missingCode = missingCode
         self.isCut = isCut
-        self.warnings = warnings
+        evidence = isUnmarked ? [Finding(.endMarkMissing)] : []
     }
 
     /// Whether what follows the signature is text: the screen's descriptor and blocks are none.
@@ -83,11 +77,11 @@ struct GIFSource: Sendable {
     }
 
     /// Why a file that begins as a GIF has no frame.
-    private static func emptiness(of file: GIFFile) -> String {
+    private static func emptiness(of file: GIFFile) -> Finding {
         switch file.end {
-        case .marked: "it begins as a GIF and has no frame"
-        case .unmarked, .cut: "it begins as a GIF and ends before its first frame"
-        case .unreadable: "it begins as a GIF, and what follows its header can't be read"
+        case .marked: Finding(.nothingInside)
+        case .unmarked, .cut: Finding(.endsBefore, .picture, named: "first frame")
+        case .unreadable: Finding(.notDecoded, .picture, named: "GIF")
         }
     }
 

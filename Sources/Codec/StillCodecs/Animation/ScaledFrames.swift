@@ -43,7 +43,7 @@ package final class ScaledFrames {
 
     /// Goes on to the next frame that is shown.
     package func advance() throws(AttachmentError) {
-        guard position < counts.count else { throw .corrupt(reason: "it has fewer frames than it says") }
+        guard position < counts.count else { throw .unreadable(Finding(.announcesMore)) }
         canvas.forgetChanges()
         for _ in 0..<passed { try source.show(on: &canvas) }
         try source.show(on: &canvas)

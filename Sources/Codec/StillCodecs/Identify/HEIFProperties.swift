@@ -57,7 +57,8 @@ package struct HEIFProperties: Hashable, Sendable {
 
     /// By the types of items (ISO/IEC 23008-12, annexes).
     private static let foreignCodings = [
-        "vvc1": "H.266", "avc1": "H.264", "evc1": "EVC", "j2k1": "JPEG 2000", "unci": "uncompressed", "jpeg": "JPEG",
+        "vvc1": "H.266", "avc1": "H.264", "evc1": "EVC", "j2k1": "JPEG 2000", "unci": "uncompressed",
+        "jpeg": "JPEG inside HEIF",
     ]
 
     /// By its channels, or by the configuration of its decoder; nil for other properties.
@@ -82,7 +83,7 @@ package struct HEIFProperties: Hashable, Sendable {
     package static func check(matrix: Int?, known: Set<Int> = []) throws(AttachmentError) {
         guard let matrix, !known.contains(matrix), let name = foreignMatrices[matrix] else { return }
         throw .unsupportedFeature(
-            reason: "its colors are coded as \(name), which is not taken", advice: "Export it as JPEG.")
+            reason: "its colors are coded as \(name), which is not supported", advice: "Export it as JPEG.")
     }
 
     private static let foreignMatrices = [

@@ -16,7 +16,7 @@ package struct ImageCandidate: Sendable {
 
     /// The first picture of what libvips decodes.
     package func still(
-        _ bytes: consuming SourceBytes, losses: [Loss] = []
+        _ bytes: consuming SourceBytes, losses: [Finding] = []
     ) throws(AttachmentError) -> StillSource {
         let header = try header(of: bytes)
         return try StillSource(
@@ -100,7 +100,7 @@ package struct ImageCandidate: Sendable {
         }
         guard header.integer(Picture.unfitProfile) != Int(satchel_profile_of_inks) else {
             throw .unsupportedFeature(
-                reason: "its colors are CMYK, which is not taken of JPEG XL", advice: "Export it as RGB.")
+                reason: "its colors are CMYK, which is not supported of JPEG XL", advice: "Export it as RGB.")
         }
         if isAnimated, let feature = format.animation?.needs,
             !CodecLibrary(.libvips, version: Libvips.version).isAtLeast(feature.since)
@@ -136,11 +136,11 @@ package struct ImageCandidate: Sendable {
             if format == .tiff, unsafe bytes.withBytes({ unsafe TIFFDirectory.isBehindEnd(of: $0) }) {
                 throw VipsFailure.cut(format.name)
             }
-            if format == .heif, case .corrupt = refusal,
+            if format == .heif, case .unreadable = refusal,
                 let coding = unsafe bytes.withBytes({ unsafe HEIFProperties.foreignCoding(of: $0) })
             {
                 throw .unsupportedFeature(
-                    reason: "its picture is \(coding), which is not taken", advice: "Export it as JPEG.")
+                    reason: "its picture is \(coding), which is not supported", advice: "Export it as JPEG.")
             }
             if let pixels, case .tooExpensive(let resource, let granted) = refusal {
                 throw .tooExpensive(resource: "\(resource) (for \(pixels) pixels)", granted: granted)

@@ -5,13 +5,6 @@ enum TextTransfer {
     /// Line feeds outside of texts that are proof enough where each has a carriage return before it: of pictures one in 256 has.
     private static let leastLineFeeds = 8
 
-    private static let lineEnds = "its line ends were changed on the way, as a transfer of text does"
-    private static let bits = "the highest bit of its bytes was left out on the way, as a transfer of text does"
-
-    private static let replaced =
-        "it was read as text on the way, which put question marks in the place of most of its bytes, for good"
-    private static let recoded = "it was read as text on the way, which wrote two bytes or three in the place of one"
-
     /// How JPEG, PNG and Matroska begin when each byte is taken for a letter of Latin-1 or Windows-1252, and written in UTF-8.
     private static let recodedSigns: [[UInt8]] = [
         [0xc3, 0xbf, 0xc3, 0x98, 0xc3, 0xbf], [0xc2, 0x89, 0x50, 0x4e, 0x47], [0xe2, 0x80, 0xb0, 0x50, 0x4e, 0x47],
@@ -46,22 +39,22 @@ enum TextTransfer {
     private static let leastReplaced = 16
     private static let leastLeft = 16
 
-    /// - Throws: ``AttachmentError/corrupt(reason:)``.
+    /// - Throws: ``AttachmentError/unreadable(_:)``.
     static func check(_ sniffed: Sniffed) throws(AttachmentError) {
         let head = sniffed.head
-        if recodedSigns.contains(where: head.starts) { throw .corrupt(reason: recoded) }
-        if isReplaced(head) { throw .corrupt(reason: replaced) }
+        if recodedSigns.contains(where: head.starts) { throw .unreadable(Finding(.bytesRecoded)) }
+        if isReplaced(head) { throw .unreadable(Finding(.bytesReplaced)) }
         // PNG begins with what such a way changes (PNG 3, 5.2): 89 50 4E 47 0D 0A 1A 0A.
         if head.dropFirst().starts(with: [0x50, 0x4e, 0x47]) {
-            if head[0] == 0x09 { throw .corrupt(reason: bits) }
+            if head[0] == 0x09 { throw .unreadable(Finding(.highBitsLost)) }
             let ends = head.dropFirst(4).prefix(5)
             let isChanged = ends.first == 0x0d || ends.first == 0x0a
             if head[0] == 0x89, isChanged, ends.contains(0x1a), !ends.starts(with: [0x0d, 0x0a, 0x1a, 0x0a]) {
-                throw .corrupt(reason: lineEnds)
+                throw .unreadable(Finding(.lineEndsChanged))
             }
             return
         }
-        if head.starts(with: [0x7f, 0x58, 0x7f]) { throw .corrupt(reason: bits) }
+        if head.starts(with: [0x7f, 0x58, 0x7f]) { throw .unreadable(Finding(.highBitsLost)) }
         guard sniffed.pictureFormat != nil || ContainerFormat(sniffed: sniffed.type) != nil else { return }
         // Metadata has lines as well.
         let isBinary = { (byte: UInt8) in byte < 0x20 || byte > 0x7e }
@@ -71,6 +64,6 @@ enum TextTransfer {
             guard place > 1, head[place - 1] == 0x0d else { return }
             if isBinary(head[place - 2]), place + 1 < head.count, isBinary(head[place + 1]) { feedsInBinary += 1 }
         }
-        if feedsInBinary >= leastLineFeeds { throw .corrupt(reason: lineEnds) }
+        if feedsInBinary >= leastLineFeeds { throw .unreadable(Finding(.lineEndsChanged)) }
     }
 }

@@ -10,7 +10,7 @@ enum UnsupportedPicture {
     static func check(head: [UInt8]) throws(AttachmentError) {
         if let camera = rawCamera(head) {
             throw .unsupportedFeature(
-                reason: "this is \(camera) RAW photograph, which is not taken", advice: exportAsJPEG)
+                reason: "this is \(camera) RAW photograph, which is not supported", advice: exportAsJPEG)
         }
         if head.starts(with: [0xff, 0xd8]) { try checkJPEG(head) }
         if head.starts(with: [0x42, 0x4d]) { try checkBMP(head) }
@@ -81,12 +81,12 @@ enum UnsupportedPicture {
                     head[place + 4] == 12 ? "JPEG with 12 bits a sample" : nil
                 default: nil
                 }
-            if let kind { throw .unsupportedFeature(reason: "this is \(kind), which is not taken", advice: convert) }
+            if let kind { throw .unsupportedFeature(reason: "this is \(kind), which is not supported", advice: convert) }
             // The frame or the scan.
             let isFrame = marker & 0xf0 == 0xc0 && ![0xc4, 0xc8, 0xcc].contains(marker)
             if isFrame, place + 7 <= head.count, head[place + 5] == 0, head[place + 6] == 0 {
                 throw .unsupportedFeature(
-                    reason: "its header leaves open how many rows it has, which is not taken", advice: convert)
+                    reason: "its header leaves open how many rows it has, which is not supported", advice: convert)
             }
             if marker == 0xda || isFrame { return }
             if marker == 0xff {
@@ -116,11 +116,13 @@ enum UnsupportedPicture {
             default: bits == 64 || bits == 2 ? "a BMP with \(bits) bits a pixel" : nil
             }
         guard header >= 16, let kind else { return }
-        throw .unsupportedFeature(reason: "this is \(kind), which is not taken", advice: convert)
+        throw .unsupportedFeature(reason: "this is \(kind), which is not supported", advice: convert)
     }
 
-    /// Of what a library said where it doesn't know a variant of a format; nil where it means damage.
+    /// Of what a library said where it doesn't know a variant of a format; nil where it means damage, as it always does of formats
+    /// that are read in all of their variants.
     static func refusal(of format: String, saying text: String) -> AttachmentError? {
+        guard !["JPEG", "PNG", "GIF", "WebP", "BMP"].contains(format) else { return nil }
         let text = text.lowercased()
         let signs = [
             "not supported", "unsupported", "not configured", "not implemented", "unimplemented", "can not handle",

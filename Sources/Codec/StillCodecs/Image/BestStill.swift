@@ -23,6 +23,6 @@ struct BestStill: Hashable, Sendable {
         if best.memory > granted { return "it would hold \(best.memory) bytes, and \(granted) were granted" }
         let cost = WorkCost(full: best.cpuSeconds, reduced: 0)
         guard let secondsLeft, EffortChoice(cost, secondsLeft: secondsLeft) != .full else { return nil }
-        return Shortfall.estimate(needed: cost.full, left: max(0, secondsLeft)).cause(isMade: true)
+        return Finding(.estimate, missing: cost.full, of: max(0, secondsLeft)).cause
     }
 }

@@ -4,7 +4,8 @@ import CVips
 
 /// What was found missing or odd while a still was decoded.
 package struct StillFaults: Hashable, Sendable {
-    package var losses: [Loss] = []
+    package var losses: [Finding] = []
+    var evidence: [Finding] = []
     var warnings: [String] = []
 }
 
@@ -21,7 +22,7 @@ package struct StillDecoding {
     var damaged: WhenDamaged
 
     /// - Parameter faults: What is missing or odd is added.
-    /// - Throws: ``AttachmentError/corrupt(reason:)`` where nothing can be decoded, or too little for `damaged`.
+    /// - Throws: ``AttachmentError/unreadable(_:)`` where nothing can be decoded, or too little for `damaged`.
     func runOrRefuse(
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, faults: inout StillFaults
     ) throws(AttachmentError) -> Picture {
@@ -35,7 +36,7 @@ package struct StillDecoding {
             }
             switch warnings {
             case .some(let warnings):
-                if format == .tiff { try note(Double(warnings.damagedFaxRows), Self.damage, &faults) }
+                if format == .tiff { try note(warnings.damagedFaxRows, .notDecoded, &faults) }
                 // libvips takes any number of libjpeg's warnings.
                 if format == .jpeg, !warnings.isEmpty, end == DataEnd() { _ = try countDamage(bytes, &faults) }
                 if warnings.isOfUnfitProfile { faults.warnings.append(Picture.unfitProfileNote) }
@@ -51,7 +52,7 @@ package struct StillDecoding {
             throw .codecCrashed(reason: "\(error)")
         }
         let refusal = failure.damage(of: facts.type.format.name)
-        guard case .corrupt = refusal else { throw refusal }
+        guard case .unreadable = refusal else { throw refusal }
         do {
             return switch format {
             case .jpeg: try tolerated(bytes, header, refusal, &faults)
@@ -69,25 +70,15 @@ package struct StillDecoding {
         }
     }
 
-    private static let lackOfEnd = "the file has no end marker, and nothing else is missing"
-    package static let cut = "the file ends within them"
-    private static let zeros = "the file holds nothing but zeros from there on"
-    private static let damagedTIFF = AttachmentError.corrupt(
-        reason: "its TIFF data cannot be decoded: it is damaged")
-    private static let chunkDoubt = "a checksum of its chunks is wrong, and that of its pixels is right"
-    private static let damage = "its data is damaged within them"
     /// Bytes behind the last row that say nothing of it.
     private static let oddBytes = 3
-    /// Huffman codes that were changed may lead anywhere, and on until the data is used up.
-    private static let stray = "a marker stands in the midst of its data, and decoders stop there"
-    private static let early = "its data ends before them, and is damaged there or anywhere above"
 
     /// Rows that are missing, where there are any.
     private func note(
-        _ missing: Double, _ reason: String, _ faults: inout StillFaults, unit: Damage.Unit = .rows
+        _ missing: Int, _ code: Finding.Code, _ faults: inout StillFaults, _ part: Finding.Part = .rows
     ) throws(AttachmentError) {
-        let damage = Damage(unit, missing: missing, of: Double(facts.storedSize.height))
-        if let loss = try damage.loss(because: reason, when: damaged) { faults.losses.append(loss) }
+        let finding = Finding(code, part, missing: missing, of: facts.storedSize.height)
+        if let loss = try finding.loss(when: damaged) { faults.losses.append(loss) }
     }
 
     /// Counts what a JPEG lacks. Returns false where nothing of it can be decoded.
@@ -97,22 +88,18 @@ package struct StillDecoding {
         _ bytes: borrowing SourceBytes, leftOver: Int = 0, _ faults: inout StillFaults
     ) throws(AttachmentError) -> Bool {
         guard let found = JPEGReader.damage(of: bytes) else { return false }
-        if found.is_cut != 0, found.missing == 0 { faults.warnings.append(Self.lackOfEnd) }
-        let missing = Double(found.missing)
+        if found.is_cut != 0, found.missing == 0 { faults.evidence.append(Finding(.endMarkMissing)) }
+        let missing = Int(found.missing)
         switch (found.is_cut != 0, found.has_several_scans != 0) {
-        case (true, true): try note(missing, "the file ends before its last scans", &faults, unit: .detail)
-        case (true, false): try note(missing, facts.isFilledUp ? Self.zeros : Self.cut, &faults)
-        case (false, _):
-            let early = found.has_stray_marker != 0 ? Self.stray : Self.early
-            try note(missing, found.ends_early != 0 ? early : Self.damage, &faults)
+        case (true, true): try note(missing, .endsBefore, &faults, .detail)
+        case (true, false): try note(missing, facts.isFilledUp ? .zeros : .endsBefore, &faults)
+        // Huffman codes that were changed may lead anywhere, and on until the data is used up.
+        case (false, _): try note(missing, found.ends_early != 0 ? .dataEndsEarly : .notDecoded, &faults)
         }
         let odd = max(leftOver, Int(found.left_over))
         if missing == 0, odd > Self.oddBytes {
             // Changed codes are mostly codes too: decoders show what they come to, and some bits are left over.
-            faults.losses.append(
-                Loss(
-                    "proof that its \(facts.storedSize.height) rows are right",
-                    because: "\(odd) bytes of its data are left over"))
+            faults.evidence.append(Finding(.bytesLeftOver, of: Double(odd)))
         }
         return true
     }
@@ -139,7 +126,9 @@ package struct StillDecoding {
         let dataEnd = unsafe bytes.withBytes { unsafe TIFFDirectory.dataEnd(in: $0) }
         var refusal = refusal
         // libtiff calls it a read error that data means nothing.
-        if !isPNG, let dataEnd, dataEnd <= bytes.count { refusal = Self.damagedTIFF }
+        if !isPNG, let dataEnd, dataEnd <= bytes.count {
+            refusal = .unreadable(Finding(.notDecoded, .picture, named: "TIFF", by: "libvips \(Libvips.version)"))
+        }
         var rows = unsafe satchel_rows_found()
         let loaded = try bytes.load(format, SourceBytes.Loading(isLenient: isPNG))
         let picture = try unsafe withUnsafeMutablePointer(to: &rows) { rows throws(VipsFailure) in
@@ -155,21 +144,19 @@ package struct StillDecoding {
             : refusal == VipsFailure.cut(facts.type.format.name)
         guard missing < height else { throw isCut ? VipsFailure.cut(facts.type.format.name) : refusal }
         if missing > 0 {
-            try note(Double(missing), isCut ? Self.cut : Self.damage, &faults)
+            try note(missing, isCut ? .endsBefore : .notDecoded, &faults)
         } else if isCut {
-            faults.warnings.append(Self.lackOfEnd)
+            faults.evidence.append(Finding(.endMarkMissing))
         } else {
             // The inflated data has a checksum of its own.
             if isPNG, unsafe bytes.withBytes({ unsafe PNGChunks.isSound($0, of: facts.storedSize) }) {
-                faults.warnings.append(Self.chunkDoubt)
+                faults.evidence.append(Finding(.checksumDiffers, named: "chunks"))
                 return picture
             }
             // All rows are there, and nobody knows which of them are right.
-            let doubt = "its checksums don't fit its data"
-            guard damaged == .salvage else {
-                throw AttachmentError.corrupt(reason: "any of its \(height) rows may be wrong: \(doubt)")
-            }
-            faults.losses.append(Loss("proof that its \(height) rows are right", because: doubt))
+            let doubt = Finding(.checksumDiffers, .rows, of: Double(height), named: "rows")
+            guard damaged == .salvage else { throw AttachmentError.unreadable(doubt) }
+            faults.losses.append(doubt)
         }
         return picture
     }
@@ -183,7 +170,7 @@ package struct StillDecoding {
             // Its colours may be whole: a picture without its transparency is more than none.
             var end = DataEnd()
             if let opaque = try? run(bytes, bytes.load(.webp), end: &end) {
-                faults.losses.append(Loss("its transparency", because: "its data is damaged"))
+                faults.losses.append(Finding(.notDecoded, .transparency))
                 return opaque
             }
             if WorkTime.isUp { throw WorkTime.failure }
@@ -206,7 +193,7 @@ package struct StillDecoding {
         let end = min(rows, size.height) * size.width * bands
         for place in end..<pixels.count { pixels[place] = bands == 4 ? 0 : 0x80 }
         // Where all rows came, what failed is in the last.
-        try note(Double(max(1, size.height - rows)), facts.isCut ? Self.cut : Self.damage, &faults)
+        try note(max(1, size.height - rows), facts.isCut ? .endsBefore : .notDecoded, &faults)
         return try unsafe finished(scaled(header.like(pixels, size: size), by: VipsDownscaler(speed: speed)))
     }
 

@@ -60,7 +60,7 @@ struct StillRendering {
         var ending = try StillRenditions(
             order: order, command: command, outputs: outputs, policies: policies, region: region, size: size,
             downscaler: source.facts.downscaler(at: speed), jpeg: source.facts.type == .jpeg ? jpeg : nil,
-            haste: isHurried ? EffortChoice.reduced.shortfall(cost, secondsLeft: left) : nil
+            haste: isHurried ? EffortChoice.reduced.haste(cost, secondsLeft: left) : nil
         ).write(
             picture, since: watch,
             keeping: { (policy) throws(AttachmentError) in
@@ -71,7 +71,8 @@ struct StillRendering {
             }, deliver)
         if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
         ending.notes += source.facts.notes
-        ending.losses += source.facts.losses + faults.losses
+        ending.diagnosis.losses += faults.losses
+        ending.diagnosis.evidence += faults.evidence
         ending.warnings += faults.warnings
         return ending
     }
@@ -91,7 +92,7 @@ struct StillRenditions {
     /// The JPEG that the picture comes from; nil where it comes from something else.
     var jpeg: StillWriter.JPEGOrigin?
     /// Why the effort is less than full.
-    var haste: Shortfall?
+    var haste: Finding?
 
     /// - Parameters:
     ///   - watch: Runs since the decode began; the first rendition's time includes it.
@@ -114,9 +115,10 @@ struct StillRenditions {
                 report.seconds = watch.seconds
                 report.note += "; " + policy.shape(of: region, in: size, size: report.size)
                 if let words = written.obstacle?.words { report.note += "; \(words)" }
-                if let haste {
-                    report.note += "; \(haste.note)"
-                    report.shortfall = haste
+                if var haste {
+                    haste.part = Finding.Part(rawValue: policy.role.rawValue)
+                    report.note += "; reduced: \(haste.cause)"
+                    report.haste = haste
                 }
                 if policy.role == .main {
                     ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(

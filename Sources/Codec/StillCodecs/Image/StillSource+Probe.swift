@@ -5,6 +5,8 @@ extension StillSource {
         let policies = ImagePolicies(order: order, kind: .image)
         return ProbeResult(
             kind: .image, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, note: facts.note,
+            diagnosis: Diagnosis(
+                pages: facts.pages, hasTransparency: facts.hasAlpha, omissions: facts.omissions, losses: facts.losses),
             planned: policies.roles, estimate: facts.estimate(for: policies, of: order),
             forecasts: order.wantsForecasts
                 ? policies.forecasts(of: facts.size, hasAlpha: facts.hasAlpha, keeping: facts) : [])

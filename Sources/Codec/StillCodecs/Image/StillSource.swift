@@ -28,14 +28,17 @@ package struct StillFacts: Hashable, Sendable {
     var isCut = false
     /// Whether a JPEG's end is nothing but zeros.
     var isFilledUp = false
-    /// What is left out, for the record: clauses.
+    /// What was decided, for the record: clauses.
     package var notes: [String] = []
+    /// What is left out.
+    package var omissions: [Finding] = []
+    var pages: Int?
     /// Bytes of the file.
     var bytes: Int
     /// Of what its header says whether it may be kept.
     var keptForm = KeptForm()
     /// What of the file can't be shown: its animation.
-    var losses: [Loss] = []
+    var losses: [Finding] = []
 
     /// Upright.
     var size: PixelSize { orientation >= 5 ? storedSize.swapped : storedSize }
@@ -89,7 +92,7 @@ package struct StillSource: ~Copyable {
     /// - Parameter header: What `bytes` was found to hold.
     init(
         _ bytes: consuming SourceBytes, format: PictureFormat, header: borrowing Picture, sniffed: Sniffed,
-        limits: Limits, losses: [Loss] = []
+        limits: Limits, losses: [Finding] = []
     ) throws(AttachmentError) {
         let type = MediaType(decoded: format, compression: header.text("heif-compression"), sniffed: sniffed.type)
         // Of a picture with several pages the header is the first page's.
@@ -124,16 +127,18 @@ package struct StillSource: ~Copyable {
         facts.keptForm = KeptForm(header, facts.coded)
         if header.has(Picture.unfitProfile) { facts.notes.append(Picture.unfitProfileNote) }
         let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
-        if hasGainMap { facts.notes.append("its gain map was left out: shown in standard range") }
+        if hasGainMap { facts.omissions.append(Finding(.leftOut, .gainMap, named: "the result")) }
         if format == .jpeg, !hasGainMap {
             if let pictures = unsafe bytes.withBytes({ unsafe MultiPicture.count(in: $0) }) {
-                if pictures > 1 { facts.notes.append("of its \(pictures) pictures the first was taken") }
+                if pictures > 1 {
+                    facts.omissions.append(Finding(.oneTaken, .pictures, missing: pictures - 1, of: pictures))
+                }
             } else if unsafe bytes.withBytes({ unsafe MultiPicture.isStream($0) }) {
-                facts.notes.append("of its pictures, one behind the other, the first was taken")
+                facts.omissions.append(Finding(.oneTaken, .pictures))
             }
         }
         if unsafe bytes.withBytes({ unsafe MultiPicture.hasVideo($0, format) }) {
-            facts.notes.append("the video \(format == .jpeg ? "behind" : "beside") its picture was left out")
+            facts.omissions.append(Finding(.leftOut, .motion, named: "a still"))
         }
         if header.isInk, profileBytes == 0 {
             facts.notes.append(
@@ -143,10 +148,10 @@ package struct StillSource: ~Copyable {
             facts.notes.append("what its floats have beyond white is white, and what is no number black")
         }
         if header.pages > 1 {
-            facts.notes.append(
-                format == .heif
-                    ? "of its \(header.pages) pictures the primary one was taken"
-                    : "of its \(header.pages) pages the first was taken")
+            facts.pages = header.pages
+            // Which one of HEIF's is the primary, libvips doesn't say.
+            let part: Finding.Part = format == .heif ? .pictures : .pages
+            facts.omissions.append(Finding(.oneTaken, part, missing: header.pages - 1, of: header.pages))
         }
         self.facts = facts
         origin = .vips(Opened(source: Loadable(bytes: bytes, format: format), header: header.shared()))
@@ -166,7 +171,7 @@ package struct StillSource: ~Copyable {
             type: .gif, sniffedType: sniffed.type,
             storedSize: PixelSize(width: source.file.width, height: source.file.height), orientation: 1, pixelBytes: 4,
             hasAlpha: true, bytes: source.bytes.count)
-        facts.notes = source.notes
+        facts.omissions = source.omissions
         origin = .gif(source)
     }
 
@@ -205,10 +210,10 @@ package struct StillSource: ~Copyable {
             let defects = FrameDefects(ofStill: ())
             try GIFFrames(source, counting: defects).show(on: &canvas)
             if var defect = defects.rowDefect {
-                if source.isCut { defect.reason = StillDecoding.cut }
+                if source.isCut { defect.code = .endsBefore }
                 if let loss = try defect.loss(when: damaged) { faults.losses.append(loss) }
             }
-            faults.warnings += source.warnings
+            faults.evidence += source.evidence
             return try canvas.raster.picture().scaled(region, to: size, speed: speed)
         case .raster(let decoder):
             let raster = try decoder.decode(damaged: damaged, faults: &faults)

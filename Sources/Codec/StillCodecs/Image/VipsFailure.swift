@@ -27,7 +27,7 @@ package struct VipsFailure: Error, Hashable {
 
     /// What is said of a file that ends too early.
     package static func cut(_ format: String) -> AttachmentError {
-        .corrupt(reason: "the file ends before its \(format) picture is complete")
+        .unreadable(Finding(.endsBefore, .picture, named: "\(format) picture"))
     }
 
     /// The failure as the sender's error: `format` could not be decoded.
@@ -38,7 +38,7 @@ package struct VipsFailure: Error, Hashable {
         let text = self.text.lowercased()
         // libheif calls its limits a failure to get memory.
         if text.contains("number of sequence frames exceeded") {
-            return .corrupt(reason: "its header announces more frames than its decoder takes")
+            return .unreadable(Finding(.malformed, .picture, named: "count of frames"))
         }
         let isOfMemory =
             text.contains("memory")
@@ -47,9 +47,6 @@ package struct VipsFailure: Error, Hashable {
             return .tooExpensive(resource: "memory", granted: "share")
         }
         if let refusal = UnsupportedPicture.refusal(of: format, saying: text) { return refusal }
-        if text.contains("bad image dimensions") || text.contains("size signaled") {
-            return .corrupt(reason: "its header claims other sides than its picture has")
-        }
         let signsOfAnEnd = [
             "premature", "truncated", "unexpected end", "end of file", "end of stream", "eof", "read error",
             "too short",
@@ -58,7 +55,7 @@ package struct VipsFailure: Error, Hashable {
         if signsOfAnEnd.contains(where: text.contains) {
             return Self.cut(format)
         }
-        return .corrupt(reason: "its \(format) data cannot be decoded: it is damaged, or ends too early")
+        return .unreadable(Finding(.notDecoded, .picture, named: format, by: "libvips \(Libvips.version)"))
     }
 }
 

@@ -61,7 +61,7 @@ extension ConsolePage {
     private static func attachmentFacts(_ attachment: JSONValue) -> [(String, HTMLText)] {
         let source = attachment["source"]
         return [
-            ("Kind", Element.text(attachment["kind"]?.text)), ("Fidelity", Element.text(attachment["fidelity"]?.text)),
+            ("Kind", Element.text(attachment["kind"]?.text)), ("Result", Element.text(attachment["result"]?.text)),
             ("Source", Element.text(source?["decoded_type"]?.text ?? source?["sniffed_type"]?.text)),
             ("Size", "\(Element.extent(source))"), ("Bytes", "\(Element.bytes(source?["bytes"]))"),
             ("Created", Element.time(attachment["created_at"]?.text)),

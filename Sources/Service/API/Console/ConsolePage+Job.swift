@@ -81,7 +81,7 @@ extension ConsolePage {
         let name = attachment["source"]?["name"]?.text
         let title = name.map { "\(identifier): \($0)" } ?? identifier
         let steps = attachment["steps"]?.elements ?? []
-        let fidelity = attachment["fidelity"]?.text
+        let result = attachment["result"]?.text
         let reason = steps.last { $0["name"]?.text == "fidelity" }?["note"]?.text
         let shown = attachment["best"]?.text.flatMap { role in
             attachment["renditions"]?[role].map { Element.player(attachment, role, $0) }
@@ -92,7 +92,7 @@ extension ConsolePage {
             <div class="columns"><div class="look">\(shown ?? Element.thumbnail(attachment))</div>
             <div>
             <p>\(Element.state(attachment["state"]?.text))\
-            \(fidelity.map { HTMLText(" <strong>\($0)</strong>") } ?? "")\
+            \(result.map { HTMLText(" <strong>\($0)</strong>") } ?? "")\
             \(reason.map { HTMLText(": \(Element.text($0))") } ?? "")</p>
             \(Element.error(attachment["error"]))
             \(sourceFacts(attachment))

@@ -61,6 +61,9 @@ struct AttachmentBody: Encodable {
     var identifier: String
     var state: WorkState
     @Nullable var fidelity: Fidelity?
+    /// For people.
+    @Nullable var result: String?
+    @Nullable var diagnosis: Diagnosis?
     @Nullable var kind: MediaKind?
     @Nullable var best: RenditionRole?
     var source: SourceFacts
@@ -80,9 +83,12 @@ struct AttachmentBody: Encodable {
         identifier = record.identifier
         state = record.state
         fidelity = record.fidelity
+        result = record.result
+        diagnosis = record.source.diagnosis
         kind = record.kind
         best = record.best
         source = record.source
+        source.diagnosis = nil
         renditions = [:]
         for (role, rendition) in record.renditions {
             renditions[role] = RenditionBody(

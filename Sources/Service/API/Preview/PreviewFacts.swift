@@ -115,7 +115,7 @@ struct PreviewFacts {
                 ("Bytes", "\(Self.count(delivered.bytes))"),
                 ("Pixels", "\(fact.size.map { "\($0.width) × \($0.height)" } ?? "–")"),
                 ("Duration", "\(rendition?.duration.map { "\(Self.hundredths($0)) s" } ?? "–")"),
-                ("Fidelity", "\(medium.record?.fidelity?.rawValue ?? "–")"),
+                ("Result", "\(medium.record?.result ?? "–")"),
                 ("Download", "\(seconds.joined(separator: ", ")) Mbit/s"),
                 ("Decoded bytes", "\(decoded ?? "–")"),
             ].filter { $0.1.description != "–" } + places(of: medium, delivered)

@@ -1,5 +1,5 @@
 public import SatchelCore
-internal import SystemPackage
+package import SystemPackage
 internal import Platform
 internal import CSandbox
 internal import Glibc
@@ -9,7 +9,7 @@ public struct MemoryStagingArea: StagingArea {
     /// Where sources are received, which are files all the same.
     private let scratch: FilePath
 
-    init(scratch: FilePath) {
+    package init(scratch: FilePath) {
         self.scratch = scratch
     }
 

@@ -99,15 +99,27 @@ struct DryRun {
 }
 
 /// Identifies a source in a codec process and, if wanted, forecasts its renditions.
+///
+/// - Parameter staging: Where to make the renditions, to find out what decoding finds; `nil` to read headers only.
 func inspect(
     _ source: consuming Descriptor, named name: String, profile: Profile,
     request: RenditionRequest = RenditionRequest(), limits: Limits,
-    wantsForecasts: Bool = false, in pool: CodecPool
+    wantsForecasts: Bool = false, staging: (any StagingArea)? = nil, in pool: CodecPool
 ) async throws(AttachmentError) -> ProbeResult {
-    try await pool.process(
+    let result = try await pool.process(
         source,
         order: WorkOrder(profile: profile, request: request, limits: limits, wantsForecasts: wantsForecasts),
         decoderSet: DecoderSet(declaredType: nil, name: name),
-        decide: { _ throws(AttachmentError) in .stop }, received: { _ throws(AttachmentError) in }
-    ).probeResult
+        decide: { probeResult throws(AttachmentError) in
+            guard let staging else { return .stop }
+            var outputs: [CodecOutput] = []
+            for role in probeResult.planned {
+                var staged = try staging.stage()
+                outputs.append(CodecOutput(role: role, writer: staged.takeWriter()))
+            }
+            return .proceed(effort: .full, outputs: outputs)
+        }, received: { _ throws(AttachmentError) in })
+    var probeResult = result.probeResult
+    probeResult.diagnosis = result.ending?.diagnosis ?? probeResult.diagnosis
+    return probeResult
 }

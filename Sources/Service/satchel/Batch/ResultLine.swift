@@ -12,6 +12,8 @@ struct ResultLine: Sendable {
     var path: Data
     var state: State
     var fidelity: Fidelity?
+    /// What it came to, for people.
+    var result: String?
     /// The reason why it was not delivered in full.
     var reason: String?
     /// What the profile omits or decides.
@@ -45,6 +47,7 @@ extension ResultLine {
         source = record.source
         kind = record.kind
         fidelity = record.fidelity
+        result = record.result
         reason = record.steps.last { $0.name == Step.fidelity }?.note
         notes = record.state == .delivered ? record.steps.filter { $0.name == Step.note }.compactMap(\.note) : []
         renditions = record.renditions
@@ -69,6 +72,7 @@ extension ResultLine {
         self.path = path
         source = SourceFacts(bytes: bytes)
         self.error = LineError(ErrorReport(error))
+        result = Diagnosis.result(nil, error: error.code, diagnosis: nil)
         state = skipped ? .skipped : .failed
     }
 
@@ -76,15 +80,14 @@ extension ResultLine {
     mutating func fail(_ failure: LineError) {
         state = .failed
         error = failure
+        result = "failed: \(failure.code.rawValue.replacing("_", with: " "))"
     }
 }
 
 extension ResultLine: Encodable {
     private enum Key: String, CodingKey {
-        case path, pathBase64, state, fidelity, reason, notes, kind, attachmentId, source, renditions, attempt,
-            finishedAt,
-            seconds
-        case error
+        case path, pathBase64, state, fidelity, result, reason, notes, diagnosis, kind, attachmentId, source
+        case renditions, attempt, finishedAt, seconds, error
     }
 
     private struct Source: Encodable {
@@ -115,6 +118,8 @@ extension ResultLine: Encodable {
         }
         try container.encode(state, forKey: .state)
         try container.encode(fidelity, forKey: .fidelity)
+        try container.encode(result, forKey: .result)
+        try container.encode(source.diagnosis, forKey: .diagnosis)
         try container.encode(reason, forKey: .reason)
         try container.encode(notes, forKey: .notes)
         try container.encode(kind, forKey: .kind)

@@ -15,7 +15,7 @@ struct ResultWriter {
         .init(title: "TYPE", width: 15, weight: 2),
         .init(title: "BEFORE", width: 7, isNumber: true, weight: 4),
         .init(title: "AFTER", width: 7, isNumber: true, weight: 5),
-        .init(title: "RESULT", width: 17, weight: 6),
+        .init(title: "RESULT", width: 26, weight: 6),
         .init(title: "TIME", width: 6, isNumber: true, weight: 3),
         .init(title: "ATTACHMENT", width: 36, weight: 1),
         .init(title: "FILE", width: 0),
@@ -67,18 +67,10 @@ extension ResultLine {
 
     private var type: String { source.decodedType?.rawValue ?? "-" }
 
-    /// The fidelity if delivered, the error code if failed, or else the state.
-    private var result: String {
-        switch state {
-        case .delivered: fidelity?.rawValue ?? state.rawValue
-        case .failed: error?.code.rawValue ?? state.rawValue
-        case .skipped, .unchanged: state.rawValue
-        }
-    }
-
     fileprivate var cells: [String] {
         [
-            kind?.rawValue ?? "-", type, Quantity.bytes(source.bytes), Quantity.bytes(deliveredBytes), result,
+            kind?.rawValue ?? "-", type, Quantity.bytes(source.bytes), Quantity.bytes(deliveredBytes),
+            [.skipped, .unchanged].contains(state) ? state.rawValue : result ?? state.rawValue,
             Quantity.seconds(seconds), attachment?.rawValue ?? "-", shownPath,
         ]
     }

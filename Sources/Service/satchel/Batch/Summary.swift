@@ -6,7 +6,7 @@ struct Summary: Codable, Sendable {
     private var codes: [LineError.Code: Int] = [:]
     private var failures: [Failure] = []
     /// Files that were not delivered in full, with the reasons.
-    private var shortfalls: [Shortfall] = []
+    private var incomplete: [Incomplete] = []
     private var reduced = 0
     /// Files delivered in full, grouped by what the profile omits.
     private var notes = Named()
@@ -28,7 +28,7 @@ struct Summary: Codable, Sendable {
         var error: LineError
     }
 
-    private struct Shortfall: Codable, Sendable {
+    private struct Incomplete: Codable, Sendable {
         var path: String
         var reason: String
     }
@@ -83,7 +83,7 @@ struct Summary: Codable, Sendable {
             if line.trim != nil { trimmed += 1 }
             if let reason = line.reason {
                 reduced += 1
-                if shortfalls.count < Self.listed { shortfalls.append(Shortfall(path: line.shownPath, reason: reason)) }
+                if incomplete.count < Self.listed { incomplete.append(Incomplete(path: line.shownPath, reason: reason)) }
             }
             // Trims are only counted.
             for note in line.notes where line.trim == nil { notes.add("\(note).", of: line.shownPath) }
@@ -122,9 +122,9 @@ struct Summary: Codable, Sendable {
         var lines = failures.map { "  \($0.path): \($0.error.code.rawValue). \($0.error.message)" }
         if !lines.isEmpty { lines.insert("Not delivered:", at: 0) }
         lines += Self.more(failed - failures.count)
-        if !shortfalls.isEmpty { lines.append("Delivered, but not in full:") }
-        lines += shortfalls.map { "  \($0.path): \($0.reason)." }
-        lines += Self.more(reduced - shortfalls.count)
+        if !incomplete.isEmpty { lines.append("Delivered, but not in full:") }
+        lines += incomplete.map { "  \($0.path): \($0.reason)." }
+        lines += Self.more(reduced - incomplete.count)
         if !isQuiet, !notes.isEmpty { lines += ["Delivered, with a note:"] + notes.lines }
         if !isQuiet, !skips.isEmpty { lines += ["Skipped:"] + skips.lines }
         let delivered = counts[.delivered] ?? 0

@@ -8,7 +8,8 @@ struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect", abstract: "Show what files really are, and what a profile would make of them.",
         discussion: """
-            Each file is examined by the decoder, in its sandbox. Nothing is decoded to pixels, prepared or stored.
+            Each file is examined by the decoder, in its sandbox. Only headers are read, so damage further on is not found. \
+            With --decode, the file is decoded as 'satchel add' would, and the results are thrown away.
 
             For each rendition, the command shows the type, size and duration, how a clip would be cut ('copy', 'smart' \
             or 'encode'), and the reasons. If a result depends on the pixels, it shows what is possible.
@@ -22,6 +23,7 @@ struct Inspect: AsyncParsableCommand {
               satchel inspect holiday.jpg --profile avatar --crop attention
               satchel inspect clip.mov --profile message --format json
               satchel inspect clip.mov --trim-start 2.5 --trim-duration 6
+              satchel inspect --decode recording.ogg
               satchel inspect *.mov --format jsonl
             """)
 
@@ -31,6 +33,9 @@ struct Inspect: AsyncParsableCommand {
     @OptionGroup(title: "Renditions") var profiles: ProfileOptions
     @OptionGroup(title: "Renditions") var requested: RequestOptions
     @OptionGroup(title: "Decoding") var codecs: DecoderOptions
+
+    @Flag(help: "Decode the files too, to find damage that the headers don't show.")
+    var decode = false
 
     @Option(help: "Output format; 'json' takes a single file.")
     var format = Format.table
@@ -78,10 +83,15 @@ struct Inspect: AsyncParsableCommand {
             guard case .file(let path, _)? = walk.next(), path.count <= URL(filePath: file).lastPathComponent.utf8.count
             else { throw .invalidSource(reason: "it is not a regular file") }
             let source = try walk.root.open(path)
-            return .success(
-                try await inspect(
-                    source.takeDescriptor(), named: file, profile: profile, request: requested.request,
-                    limits: .commandLine, wantsForecasts: true, in: pool))
+            do throws(AttachmentError) {
+                let staging = decode ? MemoryStagingArea(scratch: "/tmp") : nil
+                return .success(
+                    try await inspect(
+                        source.takeDescriptor(), named: file, profile: profile, request: requested.request,
+                        limits: .commandLine, wantsForecasts: true, staging: staging, in: pool))
+            } catch {
+                throw error.ofFile(named: file, declared: nil, bytes: source.bytes)
+            }
         } catch {
             return .failure(error)
         }
@@ -122,6 +132,20 @@ struct Inspect: AsyncParsableCommand {
         if let size = probeResult.size { facts.append(("size", "\(size.width)×\(size.height), upright")) }
         if let frames = probeResult.frames { facts.append(("frames", "\(frames)")) }
         if let duration = probeResult.duration { facts.append(("duration", Quantity.seconds(duration))) }
+        let diagnosis = probeResult.diagnosis
+        facts += diagnosis.tracks.map { ("track", $0.text) }
+        if let pages = diagnosis.pages { facts.append(("pages", "\(pages)")) }
+        if diagnosis.hasTransparency { facts.append(("alpha", "its pixels can be transparent")) }
+        if let seconds = diagnosis.announced { facts.append(("announced", Quantity.seconds(seconds))) }
+        facts += diagnosis.evidence.map { ("evidence", $0.text) }
+        facts += diagnosis.omissions.map { ("left out", $0.text) }
+        facts += diagnosis.losses.map { ("lost", $0.text) }
+        facts.append(
+            (
+                "checked",
+                diagnosis.checked == .decoded
+                    ? "The data was decoded." : "From the file's headers; the data was not decoded."
+            ))
         facts.append(
             (
                 "estimate",

@@ -65,7 +65,8 @@ extension AttachmentRecord {
     fileprivate func cells(_ format: OutputFormat) -> [String] {
         let bytes = renditions.values.reduce(0) { $0 + $1.bytes }
         return [
-            id.rawValue, state.rawValue, kind?.rawValue ?? "-", fidelity?.rawValue ?? error?.code.rawValue ?? "-",
+            id.rawValue, state.rawValue, kind?.rawValue ?? "-",
+            (format == .table ? result : fidelity?.rawValue ?? error?.code.rawValue) ?? "-",
             format == .table ? Quantity.bytes(renditions.isEmpty ? nil : bytes) : "\(bytes)",
             finishedAt?.description ?? "-", Data(shownPath.utf8).displayPath,
         ]
@@ -84,7 +85,7 @@ extension ListWriter {
             format,
             columns: [
                 .init(title: "ATTACHMENT", width: 36), .init(title: "STATE", width: 9), .init(title: "KIND", width: 9),
-                .init(title: "RESULT", width: 17), .init(title: "BYTES", width: 7, isNumber: true),
+                .init(title: "RESULT", width: 26), .init(title: "BYTES", width: 7, isNumber: true),
                 .init(title: "FINISHED", width: 24), .init(title: "PATH", width: 0),
             ], header: "attachment_id,state,kind,result,bytes,finished_at,path")
     }

@@ -41,6 +41,8 @@ public struct ProbeResult: Hashable, Sendable, Codable {
     public var duration: Double?
     /// For a person: `HEIC, 4032×3024, upright after rotation by 90°`.
     public var note: String
+    /// What its headers tell of it.
+    public var diagnosis: Diagnosis
     /// The renditions that will be made for the order's profile, smallest first.
     public var planned: [RenditionRole]
     public var estimate: Estimate
@@ -51,8 +53,8 @@ public struct ProbeResult: Hashable, Sendable, Codable {
 
     public init(
         kind: MediaKind, type: MediaType, sniffedType: String, size: PixelSize? = nil, frames: Int? = nil,
-        duration: Double? = nil, note: String, planned: [RenditionRole], estimate: Estimate,
-        forecasts: [Forecast] = [], seconds: Double = 0
+        duration: Double? = nil, note: String, diagnosis: Diagnosis = Diagnosis(), planned: [RenditionRole],
+        estimate: Estimate, forecasts: [Forecast] = [], seconds: Double = 0
     ) {
         self.kind = kind
         self.type = type
@@ -61,6 +63,7 @@ public struct ProbeResult: Hashable, Sendable, Codable {
         self.frames = frames
         self.duration = duration
         self.note = note
+        self.diagnosis = diagnosis
         self.planned = planned
         self.estimate = estimate
         self.forecasts = forecasts
@@ -140,6 +143,21 @@ public enum Effort: String, Hashable, Sendable, Codable {
     case reduced
 }
 
+/// What a second look at a written clip found of a track.
+public struct DeliveredTrack: Hashable, Sendable, Codable {
+    public var kind: Diagnosis.Track.Kind
+    /// Those that are played.
+    public var packets: Int
+    /// When the last one ends, in seconds.
+    public var end: Double
+
+    public init(_ kind: Diagnosis.Track.Kind, packets: Int = 0, end: Double = 0) {
+        self.kind = kind
+        self.packets = packets
+        self.end = end
+    }
+}
+
 /// One finished output. By then the codec has closed its descriptor.
 public struct RenditionReport: Hashable, Sendable, Codable {
     public var role: RenditionRole
@@ -154,13 +172,16 @@ public struct RenditionReport: Hashable, Sendable, Codable {
     public var note: String
     public var effort: Effort
     /// Why the effort was less than full, where it was.
-    public var shortfall: Shortfall?
+    public var haste: Finding?
     /// How often it was encoded until its bytes suited; 0 where packets were copied or coefficients kept.
     public var encodes: Int
+    /// Of a clip, what it holds.
+    public var tracks: [DeliveredTrack]
 
     public init(
         role: RenditionRole, type: MediaType, size: PixelSize? = nil, duration: Double? = nil, bytes: Int64,
-        seconds: Double = 0, note: String, effort: Effort = .full, shortfall: Shortfall? = nil, encodes: Int = 1
+        seconds: Double = 0, note: String, effort: Effort = .full, haste: Finding? = nil, encodes: Int = 1,
+        tracks: [DeliveredTrack] = []
     ) {
         self.role = role
         self.type = type
@@ -170,8 +191,9 @@ public struct RenditionReport: Hashable, Sendable, Codable {
         self.seconds = seconds
         self.note = note
         self.effort = effort
-        self.shortfall = shortfall
+        self.haste = haste
         self.encodes = encodes
+        self.tracks = tracks
     }
 }
 
@@ -184,25 +206,21 @@ public struct Ending: Hashable, Sendable, Codable {
     public var thumbnailTime: Double?
     /// What a decoder found wrong but could work around, for the steps.
     public var warnings: [String]
-    /// What the profile would have kept and what was made lacks.
-    public var losses: [Loss]
-    /// What was left out or decided as the profile wants it, for the steps: which of several sound tracks was kept.
+    /// What was decided while the renditions were made, for the steps.
     public var notes: [String]
-    /// Why renditions that were ordered weren't made.
-    public var omissions: [RenditionRole: Shortfall]
+    /// What the file is, and what was found, left out and lost, renditions that weren't made among it.
+    public var diagnosis: Diagnosis
 
     public init(
         trim: TrimReport? = nil, placeholder: Placeholder? = nil, thumbnailClippingRect: UnitRect? = nil,
-        thumbnailTime: Double? = nil, warnings: [String] = [], losses: [Loss] = [], notes: [String] = [],
-        omissions: [RenditionRole: Shortfall] = [:]
+        thumbnailTime: Double? = nil, warnings: [String] = [], notes: [String] = [], diagnosis: Diagnosis = Diagnosis()
     ) {
         self.trim = trim
         self.placeholder = placeholder
         self.thumbnailClippingRect = thumbnailClippingRect
         self.thumbnailTime = thumbnailTime
         self.warnings = warnings
-        self.losses = losses
         self.notes = notes
-        self.omissions = omissions
+        self.diagnosis = diagnosis
     }
 }

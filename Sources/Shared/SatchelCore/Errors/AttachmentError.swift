@@ -16,7 +16,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     /// The same of a file whose name or declared type promises the type with this file name extension.
     case misnamed(fileExtension: String, sniffed: String?)
     /// Whole, as far as can be told, but of a kind or variant that is not taken. `reason` is a clause that names it, `advice` a
-    /// sentence that says what to do: `its sound is Speex, which is not taken`, `Convert it to AAC.`
+    /// sentence that says what to do: `its sound is Speex, which is not supported`, `Convert it to AAC.`
     case unsupportedFeature(reason: String, advice: String)
     /// The source has a type that this profile doesn't take.
     case unacceptedKind(kind: MediaKind, profile: String)
@@ -39,8 +39,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case storeFull
     /// The store stays unusable until its operator does something. `reason` is a clause, then may say what to do.
     case storeUnusable(reason: String)
-    /// Damaged, or not what it says it is. `reason` is a clause: `the file ends before its first audio packet`.
-    case corrupt(reason: String)
+    /// Truncated or damaged, where what was found proves that: `corrupt`. Else a decoder could not read it: `undecodable`.
+    case unreadable(Finding)
     /// The decoder died on it or broke the protocol. `reason` is for the log.
     case codecCrashed(reason: String)
     /// Nothing was ready after `seconds`.
@@ -90,7 +90,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .notInStore: .notInStore
         case .storeFailed, .storeUnusable: .storeFailed
         case .storeFull: .storeFull
-        case .corrupt: .corrupt
+        case .unreadable(let finding): finding.code.isProof ? .corrupt : .undecodable
         case .codecCrashed: .codecCrashed
         case .deadlineExceeded: .deadlineExceeded
         case .withheld: .withheld
@@ -125,18 +125,17 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             Self.unrecognized(sniffed)
         case .misnamed(let fileExtension, let sniffed?)
         where MediaType(declared: sniffed) == MediaType(declared: fileExtension):
-            "This is named .\(fileExtension) and begins like one, but nothing behind that can be read. Check that it is the right file, whole and not encrypted."
+            "This is named .\(fileExtension) and begins like one, but Satchel could read nothing behind that. Reason unknown: check that it opens elsewhere."
         case .misnamed(let fileExtension, let sniffed):
             if let format = sniffed.flatMap(ForeignFormat.init(sniffed:)) {
                 "This is named .\(fileExtension), but it is \(format.name). \(format.advice)"
             } else {
-                "This is named .\(fileExtension), but it doesn't begin like one\(Self.likeness(sniffed)). "
-                    + (Self.isText(sniffed)
-                        ? "Open it as text: servers also answer in words why there is no file."
-                        : "Check that it is the right file, whole and not encrypted.")
+                Self.isText(sniffed)
+                    ? "This is named .\(fileExtension), but it is text (\(sniffed ?? "")), not a picture, sound or video. Open it as text to see: it may be a server's error message."
+                    : "This is named .\(fileExtension), but it begins like no format that Satchel knows\(Self.likeness(sniffed)). Check that it is the right file, whole and not encrypted."
             }
         case .unsupportedFeature(let reason, let advice):
-            "This file can't be taken: \(reason). \(advice)"
+            "\(reason.prefix(1).uppercased())\(reason.dropFirst()). \(advice)"
         case .unacceptedKind(let kind, let profile):
             "The profile '\(profile)' does not accept \(kind.plural). Choose another profile."
         case .sourceTooLarge(let bytes, let limit):
@@ -163,8 +162,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The store's disk is full. Free some space or inodes, then try again."
         case .storeUnusable(let reason):
             "The store can't be used: \(reason)."
-        case .corrupt(let reason):
-            "The file is damaged or not what it says it is: \(reason). Send it again, or export it anew."
+        case .unreadable(let finding):
+            finding.refusal
         case .codecCrashed:
             "The file could not be decoded: it broke its decoder. Export it anew, or convert it first."
         case .deadlineExceeded(let seconds):
@@ -207,9 +206,10 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         if let format = sniffed.flatMap(ForeignFormat.init(sniffed:)) {
             return "This is \(format.name), not a picture, sound or video. \(format.advice)"
         }
-        return "Not a supported picture, sound or video\(likeness(sniffed)). "
-            + (isText(sniffed)
-                ? ForeignFormat.Kind.other.advice : "If it is a media file, convert it to JPEG, PNG, MP4 or MP3.")
+        if let sniffed, isText(sniffed) {
+            return "This is text (\(sniffed)), not a picture, sound or video. \(ForeignFormat.Kind.other.advice)"
+        }
+        return "Not a supported picture, sound or video\(likeness(sniffed)). If it is a media file, convert it to JPEG, PNG, MP4 or MP3."
     }
 
     /// ` (10.0.0.1)`, or an empty string if the host is that address.
@@ -226,7 +226,21 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
 
     /// This error, of a file that was called `name` or declared as `type`: where no decoder took it, its name may tell what
     /// it is; where they promise what a decoder would have taken, that is what its sender should know.
-    public func ofFile(named name: String?, declared type: String?) -> AttachmentError {
+    ///
+    /// A file of few bytes is told that instead.
+    public func ofFile(named name: String?, declared type: String?, bytes: Int64? = nil) -> AttachmentError {
+        let error = named(name, declared: type)
+        guard let bytes, (1..<100).contains(bytes) else { return error }
+        switch error {
+        case .unreadable, .tooExpensive: break
+        case .misnamed(_, let sniffed) where !Self.isText(sniffed) && sniffed.flatMap(ForeignFormat.init(sniffed:)) == nil:
+            break
+        default: return error
+        }
+        return .unreadable(Finding(.tooSmall, of: Double(bytes)))
+    }
+
+    private func named(_ name: String?, declared type: String?) -> AttachmentError {
         guard case .unrecognizedType(let sniffed) = self, sniffed != ForeignFormat.emptyType else { return self }
         let ending = name.flatMap { name in name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } }
         if let ending, let format = ForeignFormat(fileExtension: ending, sniffed: sniffed) {
@@ -283,6 +297,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     case storeFailed = "store_failed"
     case storeFull = "store_full"
     case corrupt
+    case undecodable
     case codecCrashed = "codec_crashed"
     case deadlineExceeded = "deadline_exceeded"
     case withheld
@@ -306,7 +321,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
         case .sourceTooLarge, .tooManyPixels, .tooManyFrames, .tooLong, .tooExpensive, .capUnreachable: 102
         case .notInStore: 103
         case .storeFailed, .storeFull: 104
-        case .corrupt, .codecCrashed: 105
+        case .corrupt, .undecodable, .codecCrashed: 105
         case .blockedAddress, .fetchFailed, .fetchTimeout, .deadlineExceeded, .withheld, .queueFull, .quotaExceeded,
             .rateLimited, .handoverFailed, .superseded, .uploadIncomplete, .uploadConsumed, .checksumMismatch,
             .rejectedByScan, .scanFailed, .decryptionFailed:
@@ -318,9 +333,7 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
     public var blamesTheSource: Bool {
         switch self {
         case .invalidSource, .unrecognizedType, .unsupportedFeature, .sourceTooLarge, .tooManyPixels, .tooManyFrames,
-            .tooLong,
-            .tooExpensive,
-            .capUnreachable, .corrupt, .rejectedByScan, .decryptionFailed:
+            .tooLong, .tooExpensive, .capUnreachable, .corrupt, .undecodable, .rejectedByScan, .decryptionFailed:
             true
         case .blockedAddress, .fetchFailed, .fetchTimeout, .notInStore, .storeFailed, .storeFull, .codecCrashed,
             .deadlineExceeded, .withheld, .queueFull, .quotaExceeded, .rateLimited, .handoverFailed,

@@ -77,7 +77,7 @@ public struct ForeignFormat: Hashable, Sendable {
     private func refusal(by sign: String) -> AttachmentError {
         kind == .other
             ? .unrecognizedType(sniffed: types.first)
-            : .unsupportedFeature(reason: "\(sign) \(name), which is not taken", advice: advice)
+            : .unsupportedFeature(reason: "\(sign) \(name), which is not supported", advice: advice)
     }
 
     /// The refusal of what no decoder took and libmagic calls `type`.
@@ -91,7 +91,7 @@ public struct ForeignFormat: Hashable, Sendable {
         guard let kind = kinds.first(where: { type.hasPrefix($0.0) })?.1, MediaType(declared: type) == nil else {
             return .unrecognizedType(sniffed: type)
         }
-        return .unsupportedFeature(reason: "it looks like \(type), which is not taken", advice: kind.advice)
+        return .unsupportedFeature(reason: "it looks like \(type), which is not supported", advice: kind.advice)
     }
 
     /// What libmagic says of a file without a byte.
@@ -100,6 +100,8 @@ public struct ForeignFormat: Hashable, Sendable {
     public static let zerosType = "application/octet-stream (zeros)"
     /// The same of one that begins with nothing but another byte, over and over.
     public static let fillerType = "application/octet-stream (filler)"
+    /// The same of what is text behind the letters that a GIF begins with.
+    public static let scriptType = "text/plain (script)"
     /// The same of a PDF that opens with a password.
     public static let lockedDocumentType = "application/pdf (encrypted)"
 }
@@ -277,12 +279,20 @@ extension ForeignFormat {
             .drawing, "an SVG drawing", .root("svg"), types: ["image/svg+xml", "image/svg"],
             named: Naming("svgz", of: Naming.gzip)),
         ForeignFormat(.drawing, "a diagrams.net drawing", .root("mxfile"), .root("mxGraphModel")),
+        // libmagic calls many a text so.
         ForeignFormat(
-            .drawing, "a plotter's drawing (HP-GL)", types: ["application/vnd.hp-hpgl", "application/vnd.hp-HPGL"]),
+            .drawing, "a plotter's drawing (HP-GL)",
+            signs: [[.text("in;"), .textWithin("pu")], [.text("in;"), .textWithin("pd")], [[0x1b, 0x25, 0x2d]]]),
         ForeignFormat(
             .drawing, "a computer graphics metafile (CGM)", types: ["image/cgm"], named: Naming("cgm")),
         ForeignFormat(.drawing, "a Sketch document", named: Naming("sketch", of: Naming.zip)),
         ForeignFormat(.drawing, "an Adobe XD document", named: Naming("xd", of: Naming.zip)),
+        ForeignFormat(.other, "a font", "%!PS-AdobeFont", "%!FontType"),
+        ForeignFormat(
+            .other, "a drawing script for ImageMagick (MVG)", .text("push graphic-context"), types: ["image/x-mvg"],
+            advice: attackAdvice),
+        ForeignFormat(
+            .other, "a script that only begins as a GIF", types: [scriptType], advice: attackAdvice),
         ForeignFormat(
             .drawing, "a PostScript drawing", "%!PS", [0xc5, 0xd0, 0xd3, 0xc6],
             types: ["application/postscript", "image/x-eps"]),
@@ -313,6 +323,9 @@ extension ForeignFormat {
             advice: "Export it as MP4."),
     ]
 
+    private static let attackAdvice =
+        "Such files are used in attacks: don't open or convert it. Send the picture itself."
+
     private static let segmentAdvice = "Send the whole stream as one file, beginning with its first part."
 
     private static let videos: [ForeignFormat] = [
@@ -321,7 +334,7 @@ extension ForeignFormat {
             .video, "MXF", [0x06, 0x0e, 0x2b, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0d, 0x01, 0x02],
             types: ["application/mxf"]),
         // What a player loads piece by piece (ISO/IEC 14496-12, clause 8.16): how it is coded stands elsewhere.
-        ForeignFormat(.video, "a segment of a stream", .at(4, "styp"), .at(4, "moof"), advice: segmentAdvice),
+        ForeignFormat(.video, "a segment of a stream", .at(4, "styp"), .at(4, "moof"), .at(4, "sidx"), advice: segmentAdvice),
         ForeignFormat(
             .video, "a DVD's table of contents (IFO)", "DVDVIDEO-VMG", "DVDVIDEO-VTS",
             advice: "Send the video itself: the VOB files that lie beside it."),
@@ -571,13 +584,13 @@ extension ForeignFormat {
         ForeignFormat(
             .other, "a database", "SQLite format 3", types: ["application/vnd.sqlite3", "application/x-sqlite3"]),
         ForeignFormat(
-            .other, "a program", .text("#!/"),
+            .other, "a program", .text("#!/"), .text("<?php"), .text("<script"),
             types: [
                 "application/x-dosexec", "application/x-executable", "application/x-pie-executable",
                 "application/x-sharedlib", "application/x-mach-binary", "application/vnd.microsoft.portable-executable",
                 "application/vnd.android.package-archive", "application/x-java-applet", "application/wasm",
-                "text/x-shellscript",
-            ]),
+                "text/x-shellscript", "text/x-php",
+            ], advice: attackAdvice),
         ForeignFormat(
             .other, "a font",
             signs: [

@@ -37,6 +37,9 @@ public struct AttachmentRecord: Hashable, Sendable, Codable {
         steps = []
         self.createdAt = createdAt
     }
+
+    /// What it came to, as one phrase for people; nil until it is finished.
+    public var result: String? { Diagnosis.result(fidelity, error: error?.code, diagnosis: source.diagnosis) }
 }
 
 /// A job as it stands in the store, with its attachments in the order in which they were submitted.

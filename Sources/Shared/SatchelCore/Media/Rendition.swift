@@ -101,6 +101,8 @@ public struct SourceFacts: Hashable, Sendable, Codable {
     @Nullable public var sniffedType: String?
     /// The decoder's: the one that counts.
     @Nullable public var decodedType: MediaType?
+    /// Absent of what no codec process has looked at, and of records of an older version.
+    public var diagnosis: Diagnosis?
 
     public init(
         name: String? = nil, bytes: Int64? = nil, width: Int? = nil, height: Int? = nil, duration: Double? = nil,

@@ -77,7 +77,7 @@ import Testing
         let rendered = try Rendered.of(
             try written(data.dropLast(cut), "cut.gif"), in: directory.url, profile: Self.profile())
         #expect(rendered.ending.losses.isEmpty)
-        #expect(rendered.ending.warnings.contains { $0.contains("end marker") })
+        #expect(rendered.ending.evidence == [Finding(.endMarkMissing)])
         #expect(try Self.areFirst(12, of: source, in: try rendered.path(.main)) == ["12 2", "True"])
     }
 
@@ -90,7 +90,7 @@ import Testing
             let rendered = try Rendered.of(
                 try written(data.prefix(cut), "cut.gif"), in: directory.url, profile: Self.profile(side: side))
             #expect(
-                rendered.ending.losses.map(\.text) == ["frame 100 and whatever came after it: the file ends within it"],
+                rendered.ending.losses == [Finding(.endsWithin, .frames, missing: 1, of: 100, named: "last frame")],
                 "\(cut - last)")
             #expect(rendered.probeResult.frames == 99)
             let found = try Self.areFirst(side == nil ? 99 : 0, of: source, in: try rendered.path(.main))
@@ -103,11 +103,10 @@ import Testing
         let file = try written(try Data(contentsOf: source).dropLast(80), "cut.gif")
         #expect(
             try Rendered.refusal(of: file, in: directory.url, profile: Self.profile())
-                == .corrupt(
-                    reason: "frame 20 and whatever came after it are missing: the file ends within it"))
+                == .unreadable(Finding(.endsWithin, .frames, missing: 1, of: 20, named: "last frame")))
         for type in [.gif, .webp, .mp4] as [MediaType] {
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage, type: type))
-            #expect(rendered.ending.losses.map(\.what) == ["frame 20 and whatever came after it"])
+            #expect(rendered.ending.losses.map(\.what) == ["frame 20 and all after it"])
             if type == .gif {
                 #expect(try Self.areFirst(19, of: source, in: try rendered.path(.main)) == ["19 2", "True"])
             }
@@ -115,7 +114,7 @@ import Testing
         // The first frame is whole, and a profile that takes stills wants no other.
         let still = try Rendered.of(file, in: directory.url, profile: .avatar)
         #expect(still.ending.losses.isEmpty)
-        #expect(still.ending.notes.contains { $0.hasPrefix("the first of its 19 frames") })
+        #expect(still.ending.omissions == [Finding(.oneTaken, .frames, missing: 18, of: 19)])
     }
 
     /// Wherever a file is cut: what is told is what is there.
@@ -129,7 +128,7 @@ import Testing
             let frames = try #require(rendered.probeResult.frames)
             let told = rendered.ending.losses.map(\.what)
             #expect(
-                frames == 60 ? told.isEmpty : told == ["frame 60 and whatever came after it"] || cut == last - 8,
+                frames == 60 ? told.isEmpty : told == ["frame 60 and all after it"] || cut == last - 8,
                 "\(cut - last)")
             #expect(frames == 60 || frames == 59)
             if frames == 60 {
@@ -191,7 +190,7 @@ import Testing
             try written(data.dropLast(100), "nearly.gif"), in: directory.url, profile: profile)
         let loss = try #require(nearly.ending.losses.first)
         #expect(loss.what.wholeMatch(of: /[1-4] of 200 rows/) != nil, "\(loss)")
-        #expect(loss.reason == "the file ends within them")
+        #expect(loss.code == .endsBefore)
         let half = try written(data.prefix(data.count / 2), "half.gif")
         let error = try Rendered.refusal(of: half, in: directory.url, profile: profile)
         #expect(error?.code == .corrupt && error?.message.contains("of 200 rows are missing") == true)
@@ -202,7 +201,7 @@ import Testing
             let whole = try Rendered.of(
                 try written(data.dropLast(marks), "whole.gif"), in: directory.url, profile: profile)
             #expect(whole.ending.losses.isEmpty)
-            #expect(whole.ending.warnings.contains { $0.contains("end marker") })
+            #expect(whole.ending.evidence == [Finding(.endMarkMissing)])
         }
     }
 
@@ -218,11 +217,8 @@ import Testing
         ]
         for (name, data) in noPicture {
             let error = try Rendered.refusal(of: try written(data, "\(name).gif"), in: directory.url)
-            guard case .corrupt(let reason) = error else {
-                Issue.record("\(name): \(String(describing: error))")
-                continue
-            }
-            #expect(reason.hasPrefix("it begins as a GIF"), "\(name): \(reason)")
+            let found: Finding.Code? = name == "marked" ? .nothingInside : name == "zeroes" ? .notDecoded : .endsBefore
+            #expect(error?.finding?.code == found, "\(name): \(String(describing: error))")
         }
         let script = Data("GIF89a/*<script>*/=1;alert(document.cookie)//".utf8)
         #expect(
@@ -260,35 +256,34 @@ import Testing
             data.replaceSubrange(
                 place..<place + 4, with: (0..<4).map { UInt8(truncatingIfNeeded: crc >> (24 - 8 * $0)) })
         }
-        let reason: String
+        let expected: Finding
         switch fault {
         case .fewer:
             try patch(header + 11, [7], in: header, length: 8)
-            reason = "its animation: its header announces 7 frames and it has 8"
+            expected = Finding(.malformed, .animation, named: "count of frames")
         case .more:
             try patch(header + 11, [9], in: header, length: 8)
-            reason = "its animation, of whose 9 frames 8 are there: its header announces more than the file has"
+            expected = Finding(.announcesMore, .animation, missing: 1, of: 9)
         case .impossible:
             try patch(header + 8, [0x80, 0, 0, 1], in: header, length: 8)
-            reason =
-                "its animation: its header announces 2147483649 frames, more than its \(data.count) bytes can hold"
+            expected = Finding(.announcesMore, .animation, of: 2_147_483_649)
         case .headerSum:
             data[header + 17] ^= 1
-            reason = "its animation: its header of an animation is damaged"
+            expected = Finding(.malformed, .animation, named: "animation header")
         case .controlSum:
             data[control + 30] ^= 1
-            reason = "its animation: what it says of frame 4 is damaged"
+            expected = Finding(.malformed, .animation, named: "frame 4")
         case .order:
             try patch(control + 11, [99], in: control, length: 26)
-            reason = "its animation: its chunks are not in order"
+            expected = Finding(.malformed, .animation, named: "order of chunks")
         case .outside:
             try patch(control + 23, [200], in: control, length: 26)
-            reason = "its animation: its frame 4 lies outside of its picture"
+            expected = Finding(.malformed, .animation, named: "frame 4")
         }
         let rendered = try Rendered.of(
             try written(data, "\(fault.rawValue).png"), in: directory.url, profile: Self.profile())
         #expect(rendered.probeResult.kind == .image)
-        #expect(rendered.ending.losses.map(\.text) == [reason])
+        #expect(rendered.ending.losses == [expected])
         let same = try PictureJudge.run(
             "say((load(args[0]) == load(args[1])).all())", [source.path, try rendered.path(.main)])
         #expect(same == ["True"])
@@ -316,13 +311,12 @@ import Testing
         let unmarked = try Rendered.of(
             try written(data.dropLast(12), "unmarked.png"), in: directory.url, profile: Self.profile())
         #expect(unmarked.ending.losses.isEmpty && unmarked.probeResult.frames == 100)
-        #expect(unmarked.ending.warnings.contains("its end marker is missing"))
+        #expect(unmarked.ending.evidence == [Finding(.endMarkMissing)])
         // More than that is the still, or what there is where that is wanted.
         let half = try written(data.prefix(data.count / 2), "half.png")
         let still = try Rendered.of(half, in: directory.url, profile: Self.profile())
         #expect(still.probeResult.kind == .image)
-        let what = try #require(still.ending.losses.first?.what)
-        #expect(still.ending.losses.count == 1 && what.hasPrefix("its animation, of whose 100 frames "))
+        #expect(still.ending.losses.map(\.part) == [.animation] && still.ending.losses[0].total == 100)
         let salvaged = try Rendered.of(half, in: directory.url, profile: Self.profile(.salvage))
         let frames = try #require(salvaged.probeResult.frames)
         #expect((40...60).contains(frames))
@@ -378,7 +372,6 @@ import Testing
     }
 
     @Test func `of 100 frames of a WebP the last may be cut off`() throws {
-        let reason = "by the size of those before, the file ends before or within them"
         let source = try noise(100, "noise.webp")
         let data = try Data(contentsOf: source)
         let frames = Self.chunks("ANMF", in: data).map { $0 + 4 }
@@ -387,7 +380,7 @@ import Testing
             let file = try written(data.prefix(cut), "\(index).webp")
             let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile())
             #expect(rendered.probeResult.frames == 99)
-            #expect(rendered.ending.losses.map(\.text) == ["1 of 100 frames: \(reason)"], "\(index)")
+            #expect(rendered.ending.losses == [Finding(.endsBefore, .frames, missing: 1, of: 100)], "\(index)")
             #expect(try Self.areFirst(99, of: source, in: try rendered.path(.main)) == ["99 2", "True"])
         }
         // Where many are missing, their number is that of as many bytes of those that are there.
@@ -404,7 +397,7 @@ import Testing
             let loss = try #require(salvaged.ending.losses.first)
             let figures = loss.what.split(separator: " ").compactMap { Int($0) }
             #expect(figures.count == 2 && figures[1] - figures[0] == shown, "\(loss)")
-            #expect(figures.last.map { (90...110).contains($0) } == true && loss.reason == reason, "\(loss)")
+            #expect(figures.last.map { (90...110).contains($0) } == true && loss.code == .endsBefore, "\(loss)")
             #expect(try Self.areFirst(shown, of: source, in: try salvaged.path(.main)).last == "True")
         }
     }

@@ -25,7 +25,7 @@ import Testing
     private static func facts(_ delays: [Int], missing: Int = 0) -> AnimationFacts {
         AnimationFacts(
             type: .gif, sniffedType: "image/gif", size: PixelSize(width: 8, height: 8), delays: delays, plays: 0,
-            bytes: 1000, missing: missing, missingReason: missing > 0 ? "the file ends within them" : "")
+            bytes: 1000, missing: missing, missingCode: .endsBefore)
     }
 
     @Test func `a part has just the frames that are shown within it, each as long as it is`() throws {
@@ -307,7 +307,7 @@ import Testing
         let still = try Rendered.of(
             source, in: directory.url, profile: .avatar, request: RenditionRequest(trim: trim))
         let found = try Tool.text("convert", [still.path(.main), "-format", "%[fx:mean.g]", "info:"])
-        #expect(found == "1" && still.ending.notes.first?.hasPrefix("frame 2 of its 4 frames") == true)
+        #expect(found == "1" && still.ending.omissions == [Finding(.oneTaken, .frames, missing: 2, of: 4)])
     }
 
     @Test func `what is forecast of a part is what is made`() throws {

@@ -98,7 +98,7 @@ import Testing
         let made = try Rendered.of(
             sample("png/animated.png"), in: directory.url, profile: Self.profile(.best, side: 40))
         #expect(made.ending.notes.contains { $0.contains("instead of best, as libvips reads one frame of an APNG") })
-        #expect(made.report(.main)?.effort == .full && made.report(.main)?.shortfall == nil)
+        #expect(made.report(.main)?.effort == .full && made.report(.main)?.haste == nil)
     }
 
     @Test func `damage is counted as ever`() throws {
@@ -128,7 +128,7 @@ import Testing
             $0.hasPrefix("made at the speed standard instead of best, as libvips ")
         }
         #expect(isByLibvips != isTold, "\(made.ending.notes)")
-        #expect(made.report(.main)?.effort == .full && made.report(.main)?.shortfall == nil)
+        #expect(made.report(.main)?.effort == .full && made.report(.main)?.haste == nil)
     }
 
     @Test func `where time is short it is made at standard, and that isn't reduced`() throws {

@@ -189,7 +189,7 @@ import Testing
         guard count < 300 else { return }
         let made = try #require(try Clips.render(source, profile: Self.salvage))
         let loss = try #require(made.ending.losses.first)
-        #expect(loss.what.hasSuffix("of its sound") && loss.reason == "its packets are damaged", "\(loss.text)")
+        #expect(loss.part == .sound && loss.code == .notDecoded, "\(loss.text)")
     }
 
     @Test func `a video's sound of which nothing can be decoded is a loss, and what is whole is delivered`() throws {
@@ -225,7 +225,7 @@ import Testing
         let refusal = try refusal(source)
         if isTold {
             #expect(
-                refusal?.code == .corrupt && refusal?.message.contains("of 8.0") == true,
+                refusal?.finding?.code == .endsBefore && abs((refusal?.finding?.total ?? 0) - 8) < 0.1,
                 "\(String(describing: refusal))")
         } else if refusal != nil {
             // What others read without a word is never corrupt.
@@ -233,8 +233,8 @@ import Testing
         }
         let made = try #require(try Clips.render(source, profile: Self.salvage))
         let loss = try #require(made.ending.losses.first)
-        #expect(loss.reason == "the file ends before them", "\(made.ending.losses)")
-        let missing = try #require(Double(loss.what.split(separator: " ")[0]))
+        #expect(loss.code == .endsBefore, "\(made.ending.losses)")
+        let missing = try #require(loss.missing)
         #expect(abs(missing - 4) < 1.5, "\(loss.text)")
         // The part that is wanted may be whole.
         let request = RenditionRequest(trim: TrimRequest(start: 0, duration: 1))
@@ -248,8 +248,8 @@ import Testing
         try data.prefix(data.count * 985 / 1000).write(to: source)
         let made = try #require(try Clips.render(source))
         let loss = try #require(made.ending.losses.first)
-        #expect(loss.what.hasSuffix("of the video") && loss.reason == "the file ends before them", "\(loss.text)")
-        let missing = try #require(Double(loss.what.split(separator: " ")[0]))
+        #expect(loss.part == .video && loss.code == .endsBefore, "\(loss.text)")
+        let missing = try #require(loss.missing)
         #expect(missing > 0.05 && missing <= 0.16, "\(loss.text)")
         // Without the table at its end alone nothing is missing.
         let table = try #require(data.range(of: Data([0x1c, 0x53, 0xbb, 0x6b]), options: .backwards))
@@ -270,7 +270,7 @@ import Testing
         try (data.prefix(samples + 4) + Data(count: 375 * 192_000)).write(to: source)
         let request = RenditionRequest(trim: TrimRequest(start: 370, duration: 30))
         let loss = try #require(try Clips.render(source, profile: .message, request: request)?.ending.losses.first)
-        #expect(loss == Loss("25.00 s of 30.00 s of its sound", because: "the file ends before them"))
+        #expect(loss == Finding(.endsBefore, .sound, missing: 25, of: 30))
     }
 
     static let oggs = [("a.ogg", "libvorbis"), ("b.opus", "libopus"), ("c.ogg", "flac"), ("d.spx", "libspeex")]
@@ -288,10 +288,9 @@ import Testing
         let made = try #require(try Clips.render(source))
         let loss = try #require(made.ending.losses.first)
         #expect(made.ending.losses.count == 1, "\(made.ending.losses)")
-        #expect(
-            loss.reason == "the file ends before its last page is complete, and nothing says how much comes after")
+        #expect(loss.code == .endsWithin && loss.name == "last page")
         let seconds = try #require(made.probeResult.duration)
-        #expect(loss.what.hasPrefix("its sound after ") && seconds < 5.5, "\(loss.text)")
+        #expect(loss.part == .sound && loss.total == seconds && seconds < 5.5, "\(loss.text)")
         // What is asked for may be whole.
         let request = RenditionRequest(trim: TrimRequest(start: 0, duration: seconds / 2))
         #expect(try #require(try Clips.render(source, request: request)).ending.losses == [])
@@ -299,7 +298,7 @@ import Testing
         let last = try #require(data.range(of: Data("OggS".utf8), options: .backwards)).lowerBound
         let between = try #require(data[..<last].range(of: Data("OggS".utf8), options: .backwards)).lowerBound
         try data.prefix(between).write(to: source)
-        #expect(try Clips.render(source)?.ending.losses.first?.reason == loss.reason)
+        #expect(try Clips.render(source)?.ending.losses.first?.code == loss.code)
     }
 
     static let layouts = [(name: "film.ts", packet: 188), (name: "film.m2ts", packet: 192)]
@@ -323,11 +322,9 @@ import Testing
         let made = try #require(try Clips.render(source))
         #expect(made.ending.losses.count == 1, "\(made.ending.losses)")
         let loss = try #require(made.ending.losses.first)
-        let places = ["the file ends within a packet"] + (rest > 0 ? [] : ["the file ends within a picture"])
-        #expect(
-            places.map { "\($0), and nothing says how much comes after" }.contains(loss.reason), "\(made.ending.losses)"
-        )
-        #expect(loss.what.hasPrefix("the video after "))
+        let places = ["last packet"] + (rest > 0 ? [] : ["last frame"])
+        #expect(loss.code == .endsWithin && places.contains(loss.name ?? ""), "\(made.ending.losses)")
+        #expect(loss.part == .video)
         // What is asked for may be whole.
         let request = RenditionRequest(trim: TrimRequest(start: 0, duration: 2))
         #expect(try #require(try Clips.render(source, request: request)).ending.losses == [])
@@ -340,15 +337,15 @@ import Testing
         return packet[start] == 0x47 && (place == (0x01, 0x00) || place == (0x10, 0x11))
     }
 
-    static let cutWithin: [(String, [String], String?)] = [
-        ("film.mpg", ["-c:v", "mpeg2video", "-c:a", "mp2"], "the video after "),
-        ("sound.aac", ["-vn", "-c:a", "aac"], "its sound after "),
+    static let cutWithin: [(String, [String], Finding.Part?)] = [
+        ("film.mpg", ["-c:v", "mpeg2video", "-c:a", "mp2"], .video),
+        ("sound.aac", ["-vn", "-c:a", "aac"], .sound),
         ("film.wmv", ["-c:v", "wmv2", "-c:a", "wmav2"], nil), ("sound.wma", ["-vn", "-c:a", "wmav2"], nil),
     ]
 
     @Test(arguments: cutWithin)
     func `a file that ends within a packet lacks what comes after, and not that packet alone`(
-        name: String, encoding: [String], open: String?
+        name: String, encoding: [String], open: Finding.Part?
     ) throws {
         let source = try film(name, encoding)
         #expect(try #require(try Clips.render(source)).ending.losses == [])
@@ -357,12 +354,11 @@ import Testing
         let made = try #require(try Clips.render(source, profile: Self.salvage))
         let loss = try #require(made.ending.losses.first)
         if let open {
-            #expect(loss.what.hasPrefix(open), "\(loss.text)")
-            #expect(loss.reason.hasSuffix(", and nothing says how much comes after"), "\(loss.text)")
+            #expect(loss.part == open && loss.code == .endsWithin, "\(loss.text)")
         } else {
             // The header says how long it was.
-            let missing = try #require(Double(loss.what.prefix { $0 != " " }))
-            #expect((2...4.5).contains(missing) && loss.reason == "the file ends before them", "\(loss.text)")
+            let missing = try #require(loss.missing)
+            #expect((2...4.5).contains(missing) && loss.code == .endsBefore, "\(loss.text)")
         }
     }
 
@@ -375,10 +371,8 @@ import Testing
         try data.prefix((first + second) / 2).write(to: source)
         let made = try #require(try Clips.render(source))
         let loss = try #require(made.ending.losses.first)
-        #expect(loss.what.hasPrefix("the video after 0."), "\(made.ending.losses)")
-        #expect(
-            loss.reason == "the file ends within one of its fragments, and nothing says how much comes after",
-            "\(made.ending.losses)")
+        #expect(loss.part == .video && (loss.total ?? 9) < 1, "\(made.ending.losses)")
+        #expect(loss.code == .endsWithin && loss.name == "last fragment", "\(made.ending.losses)")
     }
 
     @Test func `an MP4 that ends within its index, or behind a stream's first part, is told from one without pictures`()
@@ -386,7 +380,7 @@ import Testing
     {
         #expect(
             try Rendered.refusal(of: Repository.media.appending(path: "trouble/truncated-index.mp4"), in: directory.url)
-                == .corrupt(reason: "the file ends within its index, without which nothing of it can be decoded"))
+                == .unreadable(Finding(.endsWithin, named: "index, without which nothing of it can be decoded")))
         #expect(
             try Rendered.refusal(of: Repository.media.appending(path: "trouble/first-part.mp4"), in: directory.url)
                 == .unsupportedFeature(
@@ -416,8 +410,8 @@ import Testing
         }
         let gaps = times.map { times in zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0 }
         let made = try #require(try Clips.render(source, profile: Self.salvage))
-        let loss = try #require(made.ending.losses.first { $0.reason == "it has neither pictures nor sound there" })
-        let missing = try #require(Double(loss.what.prefix { $0 != " " }))
+        let loss = try #require(made.ending.losses.first { $0.code == .gap })
+        let missing = try #require(loss.missing)
         #expect(seconds.contains(missing) && abs(missing - (gaps.min() ?? 0)) < 0.2, "\(loss.text), \(gaps)")
     }
 
@@ -449,7 +443,7 @@ import Testing
         try data.write(to: source)
         let made = try #require(try Clips.render(source, profile: Self.salvage))
         let loss = try #require(made.ending.losses.first)
-        let missing = try #require(Double(loss.what.prefix { $0 != " " }))
+        let missing = try #require(loss.missing)
         // 8,000 bytes a second, and the frames in which it begins and ends.
         #expect(abs(missing - Double(bytes) / 8000) < 0.06, "\(loss.text)")
     }
@@ -457,8 +451,7 @@ import Testing
     @Test func `an MP4 whose end was never filled is told so`() throws {
         let error = try #require(
             try Rendered.refusal(of: Repository.media.appending(path: "trouble/zeros-behind.mp4"), in: directory.url))
-        #expect(error.code == .corrupt)
-        #expect(error.message.contains("the file holds nothing but zeros from there on"), "\(error.message)")
+        #expect(error.code == .corrupt && error.finding?.code == .zeros, "\(error.message)")
     }
 
     @Test func `slices of a transport stream without a picture are called that`() throws {
@@ -468,7 +461,7 @@ import Testing
             ["-i", whole.path, "-c", "copy", "-copyinkf", "-bsf:v", "filter_units=remove_types=5|7|8"], to: source)
         let error = try Rendered.refusal(of: source, in: directory.url)
         #expect(
-            error == .corrupt(reason: "none of its pictures could be decoded: what says how they are coded is missing"))
+            error == .unreadable(Finding(.configurationMissing, .video)))
         #expect(try Probe.decodingErrors(source) != "")
     }
 
@@ -484,7 +477,7 @@ import Testing
         try #require(!tables.isEmpty && tables.count < whole.count / 2)
         try Data(tables).write(to: source)
         let error = try Rendered.refusal(of: source, in: directory.url)
-        #expect(error == .corrupt(reason: "the file ends before its first packet"))
+        #expect(error == .unreadable(Finding(.endsBefore, named: "first packet")))
     }
 
     /// Four seconds of pictures, of which the first is the only keyframe.
@@ -506,14 +499,14 @@ import Testing
         data[data.count / 2] ^= 0xff
         try data.write(to: source)
         let refusal = try #require(try refusal(source))
-        #expect(refusal.code == .corrupt && refusal.message.contains("of 8.00 s of its sound are missing"))
+        #expect(refusal.finding?.part == .sound && refusal.finding?.total == 8)
         // As much as FFmpeg's own decoder doesn't give.
         let text = try Tool.text(
             "ffprobe",
             ["-v", "quiet", "-show_entries", "frame=nb_samples", "-of", "csv=p=0", source.path])
         let samples = text.split(whereSeparator: { !$0.isNumber }).compactMap { Int($0) }.reduce(0, +)
-        let missing = try #require(refusal.message.firstMatch(of: /([0-9.]+) s of 8.00 s/)?.1)
-        #expect(abs((Double(missing) ?? 0) - (8 - Double(samples) / 44_100)) < 0.1, "\(refusal.message), \(samples)")
+        let missing = try #require(refusal.finding?.missing)
+        #expect(abs(missing - (8 - Double(samples) / 44_100)) < 0.1, "\(refusal.message), \(samples)")
     }
 
     @Test func `of a FLAC that is cut off the packet in which it ends is missing too`() throws {
@@ -525,7 +518,7 @@ import Testing
         let made = try #require(try Clips.render(source))
         #expect(made.ending.losses.count == 1)
         let loss = try #require(made.ending.losses.first)
-        let missing = try #require(Double(loss.what.split(separator: " ")[0]))
+        let missing = try #require(loss.missing)
         let kept = try Probe.of(made.file(.main)).duration
         #expect(abs(missing - (4 - kept)) < 0.03, "\(loss.text), \(kept) s are there")
     }
@@ -543,7 +536,7 @@ import Testing
         let made = try #require(try Clips.render(source))
         // As the first recording's pictures are reordered, its last two have the times of the second's first.
         #expect(
-            made.ending.losses == [Loss("2 of 100 frames", because: "others have their times")],
+            made.ending.losses.isEmpty && made.ending.evidence == [Finding(.repeatedTimes, missing: 2)],
             "\(made.ending.warnings)")
         let note = try #require(made.ending.notes.first)
         #expect(
@@ -572,9 +565,7 @@ import Testing
         try Tool.ffmpeg(["-i", whole.path, "-ss", "1", "-c", "copy", "-copyinkf"], to: source)
         let refusal = try #require(try refusal(source))
         #expect(
-            refusal.code == .corrupt
-                && refusal.message.contains("none of its pictures could be decoded: it has no keyframe"),
-            "\(refusal.message)")
+            refusal.code == .undecodable && refusal.finding == Finding(.noKeyframe, .video), "\(refusal.message)")
     }
 
     @Test func `channels that a mix of two leaves out are a loss`() throws {
@@ -586,7 +577,7 @@ import Testing
             #expect(
                 made.ending.losses
                     == (missing == 0
-                        ? [] : [Loss("8 of its 16 channels", because: "the mix of two has no place for them")]))
+                        ? [] : [Finding(.notMixed, .channels, missing: 8, of: 16)]))
         }
     }
 
@@ -637,11 +628,11 @@ import Testing
         let isShown = made.report(.thumbnail) != nil
         #expect(made.ending.losses == [])
         guard !isShown else { return }
-        #expect(made.ending.notes == ["there is no thumbnail, as its cover art could not be decoded"])
+        #expect(made.ending.omissions == [Finding(.notDecoded, .thumbnail)])
         let achievement = FidelityAssessment(
             planned: made.probeResult.planned,
             made: Dictionary(uniqueKeysWithValues: made.reports.map { ($0.role, $0.effort) }),
-            keptOriginal: false, shortfalls: made.ending.omissions, losses: made.ending.losses)
+            keptOriginal: false, diagnosis: made.ending.diagnosis)
         #expect(achievement.fidelity == .full)
     }
 
@@ -653,10 +644,11 @@ import Testing
                 "-g", "5",
             ], to: source)
         let made = try #require(try Clips.render(source))
-        #expect(made.ending.notes == ["trimmed from 12 s to 10 s, as the profile takes at most 10 s"])
+        #expect(made.ending.omissions == [Finding(.limit, .video, missing: 2, of: 12)])
+        #expect(made.ending.omissions.first?.phrase == "first 10 s of 12 s")
         let asked = try #require(
             try Clips.render(source, request: RenditionRequest(trim: TrimRequest(start: 1, duration: 2))))
-        #expect(asked.ending.notes == [])
+        #expect(asked.ending.omissions == [])
     }
 
     @Test(
@@ -688,7 +680,7 @@ import Testing
         let made = try #require(try Clips.render(source, profile: profile))
         // Where no frame falls within the limit, the sound is all there is.
         #expect(made.probeResult.kind == (limit == nil ? .video : .audio))
-        #expect(made.ending.losses.map(\.what) == (limit == nil ? [] : ["its frames"]))
+        #expect(made.ending.losses.map(\.code) == (limit == nil ? [] : [.startsAfter]))
         let first = try Probe.of(made.file(.main)).video.flatMap { Double($0.startTime ?? "") }
         if limit == nil { #expect(abs((first ?? 0) - late) < 0.1) }
         // What is missing may have become silence.

@@ -126,7 +126,7 @@ import Testing
         #expect(
             try refusal(source)
                 == .unsupportedFeature(
-                    reason: "this is \(container), which is not taken", advice: "Convert it to MP4."))
+                    reason: "this is \(container), which is not supported", advice: "Convert it to MP4."))
     }
 
     @Test(
@@ -141,7 +141,7 @@ import Testing
         #expect(
             try refusal(source)
                 == .unsupportedFeature(
-                    reason: "this is \(container), which is not taken", advice: "Convert it to M4A, MP3 or FLAC."))
+                    reason: "this is \(container), which is not supported", advice: "Convert it to M4A, MP3 or FLAC."))
     }
 
     @Test(arguments: [true, false])
@@ -219,7 +219,7 @@ import Testing
         #expect(
             refusal
                 == coding.map {
-                    .unsupportedFeature(reason: "its sound is \($0), which is not taken", advice: "Convert it to AAC.")
+                    .unsupportedFeature(reason: "its sound is \($0), which is not supported", advice: "Convert it to AAC.")
                 })
     }
 
@@ -237,7 +237,7 @@ import Testing
         #expect(
             try refusal(source)
                 == .unsupportedFeature(
-                    reason: "its pictures are \(coding), which is not taken", advice: "Convert it to H.264."))
+                    reason: "its pictures are \(coding), which is not supported", advice: "Convert it to H.264."))
     }
 
     @Test func `MPEG-H in a transport stream is named, and beside pictures it is a loss`() throws {
@@ -275,13 +275,13 @@ import Testing
                 #expect(
                     try refusal(source)
                         == .unsupportedFeature(
-                            reason: "its sound is MPEG-H 3D Audio, which is not taken", advice: "Convert it to AAC."))
+                            reason: "its sound is MPEG-H 3D Audio, which is not supported", advice: "Convert it to AAC."))
                 continue
             }
             let made = try #require(try Clips.render(source))
             #expect(
                 made.ending.losses == [
-                    Loss("its sound track", because: "MPEG-H 3D Audio is not taken: convert it to AAC to keep it")
+                    Finding(.notSupported, .soundTracks, named: "MPEG-H 3D Audio")
                 ])
             #expect(try Probe.of(made.file(.main)).audio == nil)
         }
@@ -309,28 +309,27 @@ import Testing
         let source = file("tag.mp3")
         let tag = Data("ID3".utf8) + [4, 0, 0, 0, 0, 8, 0]
         try (tag + Data(count: 1024)).write(to: source)
-        #expect(try refusal(source) == .corrupt(reason: "there is no sound behind its tag of 1034 bytes"))
+        #expect(try refusal(source) == .unreadable(Finding(.nothingInside, of: 1034)))
         try (tag + Data(count: 500)).write(to: source)
-        #expect(try refusal(source) == .corrupt(reason: "the file ends within the tag before its sound"))
+        #expect(try refusal(source) == .unreadable(Finding(.endsWithin, named: "tag")))
     }
 
     @Test func `a container that can't be read says what is the matter with it`() throws {
         let source = file("start.webm")
         try Data(contentsOf: Repository.media.appending(path: "webm/film.webm")).prefix(200).write(to: source)
-        let reason = "its container can't be read: it is damaged, or the file ends too early"
-        #expect(try refusal(source) == .corrupt(reason: reason))
+        #expect(try refusal(source) == .unreadable(Finding(.notDecoded, named: "WebM")))
     }
 
     @Test func `of an MP4 whose recording was interrupted the missing index is named`() throws {
         let (source, cut) = (file("film.mp4"), file("cut.mp4"))
         try Tool.ffmpeg(Self.pictures + Self.h264, to: source)
         let data = try Data(contentsOf: source)
-        let lack = "its index is missing, without which nothing of it can be decoded"
         try data.prefix(data.count * 3 / 5).write(to: cut)
-        #expect(try refusal(cut) == .corrupt(reason: "\(lack): the file ends before it"))
+        #expect(try refusal(cut) == .unreadable(
+            Finding(.endsBefore, named: "index, without which nothing of it can be decoded,")))
         let index = try #require(data.range(of: Data("moov".utf8))).lowerBound - 4
         try (data.prefix(index) + Data(count: data.count - index)).write(to: cut)
-        #expect(try refusal(cut) == .corrupt(reason: "\(lack): it was never written, or overwritten"))
+        #expect(try refusal(cut) == .unreadable(Finding(.indexMissing)))
     }
 
     @Test func `a segment of a stream is named`() throws {
@@ -341,7 +340,7 @@ import Testing
         #expect(
             try refusal(segment)
                 == .unsupportedFeature(
-                    reason: "this is a segment of a stream, which is not taken",
+                    reason: "this is a segment of a stream, which is not supported",
                     advice: "Send the whole stream as one file, beginning with its first part."))
     }
 
@@ -366,7 +365,7 @@ import Testing
         #expect(
             try refusal(source)
                 == .unsupportedFeature(
-                    reason: "it begins like \(name), which is not taken",
+                    reason: "it begins like \(name), which is not supported",
                     advice: "Convert it to MP4, or to M4A, MP3 or FLAC where it is sound."))
     }
 

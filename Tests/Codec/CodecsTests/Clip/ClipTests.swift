@@ -420,7 +420,7 @@ import Testing
             to: raw)
         #expect(
             throws: AttachmentError.unsupportedFeature(
-                reason: "it begins like raw H.264 video, which is not taken",
+                reason: "it begins like raw H.264 video, which is not supported",
                 advice: "Convert it to MP4, or to M4A, MP3 or FLAC where it is sound.")
         ) { try Clips.probeResult(raw) }
         let whole = try counted("whole.mp4", seconds: 1, Self.plain)

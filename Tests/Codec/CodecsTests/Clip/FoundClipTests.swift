@@ -66,7 +66,7 @@ import Testing
             profile.damaged = .salvage
             let made = try #require(try Clips.render(source, profile: profile))
             let loss = try #require(made.ending.losses.first?.text)
-            #expect(made.ending.losses.count == 1 && loss.hasSuffix(" s of its sound: its packets are damaged"))
+            #expect(made.ending.losses.count == 1 && loss.hasSuffix(" s of its sound: Satchel could not decode it"))
             let note = try #require(made.report(.main)?.note)
             #expect(note.contains("of its packets could not be decoded"), "\(note)")
             let main = try #require(made.main)
@@ -224,7 +224,7 @@ import Testing
         } else {
             #expect(
                 throws: AttachmentError.unsupportedFeature(
-                    reason: "its sound is FLAC with 32 bits a sample, which is not taken",
+                    reason: "its sound is FLAC with 32 bits a sample, which is not supported",
                     advice: "Convert it to 24 bits.")
             ) {
                 _ = try Clips.probeResult(source)
@@ -232,7 +232,7 @@ import Testing
         }
         let cut = file("cut.flac")
         try Data(FLAC.header(bits: 16, samples: 44100)).write(to: cut)
-        #expect(throws: AttachmentError.corrupt(reason: "the file ends before its first audio packet")) {
+        #expect(throws: AttachmentError.unreadable(Finding(.endsBefore, named: "first audio packet"))) {
             _ = try Clips.probeResult(cut)
         }
     }

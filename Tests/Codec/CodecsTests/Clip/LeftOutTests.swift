@@ -34,7 +34,7 @@ import Testing
         try Tool.ffmpeg(Self.pictures + subtitles + maps + video + ["-c:s", coding], to: source)
         #expect(try Probe.of(source).streams.count { $0.codecType == "subtitle" } == count)
         let made = try #require(try Clips.render(source))
-        #expect(made.ending.notes == ["its subtitles were left out: \(count == 1 ? "1 track" : "\(count) tracks")"])
+        #expect(made.ending.omissions == [Finding(.leftOut, .subtitles, named: "the result")])
         #expect(made.ending.losses == [])
         #expect(try Probe.of(made.file(.main)).streams.map(\.codecType) == ["video"])
     }
@@ -46,7 +46,8 @@ import Testing
             Self.pictures + Self.pictures + Self.pictures + ["-map", "0", "-map", "1", "-map", "2"] + Self.h264,
             to: source)
         let made = try #require(try Clips.render(source))
-        #expect(made.ending.notes == ["one of its 3 video tracks was kept"] && made.ending.losses == [])
+        #expect(made.ending.omissions == [Finding(.oneTaken, .videoTracks, missing: 2, of: 3)])
+        #expect(made.ending.losses == [])
     }
 
     @Test(
@@ -62,8 +63,8 @@ import Testing
                 + (isVideo ? Self.h264 : []) + ["-c:a", coding], to: source)
         let channels = try #require(try Probe.of(source).audio?.channels)
         let made = try #require(try Clips.render(source))
-        let note = "its \(channels) channels of sound were mixed down"
-        #expect(made.ending.notes == (channels > 2 ? [note] : []) && made.ending.losses == [])
+        let mixed = Finding(.mixedDown, .channels, missing: channels - 2, of: channels)
+        #expect(made.ending.omissions == (channels > 2 ? [mixed] : []) && made.ending.losses == [])
         #expect(try #require(made.audio().channels) <= 2)
     }
 
@@ -77,7 +78,7 @@ import Testing
             try (bytes + Data(count: zeros) + bytes).write(to: source)
             let made = try Rendered.of(source, in: directory.url)
             let alone = try Rendered.of(first, in: directory.url)
-            #expect(made.ending.notes == alone.ending.notes + ["the GIF behind the first was left out"])
+            #expect(made.ending.omissions == alone.ending.omissions + [Finding(.oneTaken, .pictures)])
             #expect(made.ending.losses == [] && made.reports.map(\.bytes) == alone.reports.map(\.bytes))
         }
     }
@@ -105,8 +106,8 @@ import Testing
             try (picture + tail).write(to: source)
             let made = try Rendered.of(source, in: directory.url)
             alone = alone ?? made
-            let note = "the video beside its picture was left out"
-            #expect(made.ending.notes == (alone?.ending.notes ?? []) + (isMoving ? [note] : []))
+            let left = isMoving ? [Finding(.leftOut, .motion, named: "a still")] : []
+            #expect(made.ending.omissions == (alone?.ending.omissions ?? []) + left)
             #expect(made.ending.losses == [] && made.probeResult.kind == .image)
             #expect(made.reports.map(\.bytes) == alone?.reports.map(\.bytes))
         }

@@ -268,7 +268,7 @@ import Testing
         #expect(
             error
                 == .unsupportedFeature(
-                    reason: "its pictures are \(coding), which is not taken", advice: "Convert it to H.264."))
+                    reason: "its pictures are \(coding), which is not supported", advice: "Convert it to H.264."))
     }
 
     @Test(arguments: ["a.wav", "a.avi", "a.mov"], [("G.723.1", UInt8(0x42)), ("Voxware MetaSound", 0x75)])
@@ -285,6 +285,6 @@ import Testing
         #expect(
             error
                 == .unsupportedFeature(
-                    reason: "its sound is \(coding.name), which is not taken", advice: "Convert it to AAC."))
+                    reason: "its sound is \(coding.name), which is not supported", advice: "Convert it to AAC."))
     }
 }

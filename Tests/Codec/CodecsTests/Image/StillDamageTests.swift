@@ -126,7 +126,7 @@ import Testing
         // Of progressive ones, what is missing is detail that may have been nothing; libvips gives a TIFF's rows by 16.
         let isTIFF = whole.hasSuffix("tiff")
         let strip = isTIFF ? 16.0 : 3
-        var cuts: [(share: Double, file: URL, salvaged: URL, loss: Loss, missing: Int)] = []
+        var cuts: [(share: Double, file: URL, salvaged: URL, loss: Finding, missing: Int)] = []
         for share in Sweep.of([0.005, 0.015, 0.03, 0.5], every: 2, from: Self.cutOff.firstIndex(of: whole) ?? 0) {
             let cut = try file("cut-\(share)-\(whole)", cut: share, of: whole)
             let salvaged = try Rendered.of(cut, in: directory.url, profile: Self.profile(.salvage))
@@ -153,7 +153,7 @@ import Testing
             #expect(Double(missing) >= judged - 2, "\(whole) \(share): \(missing), not \(judged)")
             if whole != "progressive.jpg" {
                 #expect(Double(missing) <= judged + strip, "\(whole) \(share): \(missing), not \(judged)")
-                #expect(loss.reason == "the file ends within them", "\(whole) \(share): \(loss.reason)")
+                #expect(loss.code == .endsBefore, "\(whole) \(share): \(loss.text)")
             }
             let isTolerable = Double(missing) <= 9.6
             if isTolerable {
@@ -183,7 +183,7 @@ import Testing
         #expect(try judgedRows([file], of: whole) == [0])
         let rendered = try Rendered.of(file, in: directory.url)
         #expect(rendered.ending.losses.isEmpty)
-        #expect(rendered.ending.warnings == ["the file has no end marker, and nothing else is missing"])
+        #expect(rendered.ending.evidence == [Finding(.endMarkMissing)])
     }
 
     @Test(arguments: ["g3.tiff", "g4.tiff"])
@@ -198,8 +198,8 @@ import Testing
         #expect(judge.errorText.contains("Premature EOL at line"), "\(judge.errorText)")
         let rendered = try Rendered.of(file, in: directory.url)
         // libvips reads 16 rows at a time, and libtiff 4.7 gives none of those with a Group 4 line that is bad.
-        let few = Loss("1 of 1000 rows", because: "its data is damaged within them")
-        let many = Loss("8 of 1000 rows", because: "its data is damaged within them")
+        let few = Finding(.notDecoded, .rows, missing: 1, of: 1000)
+        let many = Finding(.notDecoded, .rows, missing: 8, of: 1000)
         #expect(rendered.ending.losses == [few] || rendered.ending.losses == [many], "\(rendered.ending.losses)")
     }
 
@@ -216,7 +216,7 @@ import Testing
         let judged = try judgedRows([file], of: whole)[0]
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         let loss = try #require(salvaged.ending.losses.first)
-        #expect(loss.reason == "a marker stands in the midst of its data, and decoders stop there")
+        #expect(loss.code == .dataEndsEarly)
         let missing = try #require(Self.rows(in: loss.what))
         #expect(abs(Double(missing) - judged) < 5, "\(missing), not \(judged)")
         let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse))
@@ -240,7 +240,7 @@ import Testing
         let file = directory.url.appending(path: "part")
         try bytes.prefix(bytes.count * share / 10).write(to: file)
         let refusal = try Rendered.refusal(of: file, in: directory.url)
-        #expect(refusal == .corrupt(reason: "the file ends before its TIFF picture is complete"))
+        #expect(refusal == .unreadable(Finding(.endsBefore, .picture, named: "TIFF picture")))
     }
 
     @Test func `rows that a baseline JPEG lacks at its end may stand for others above, and it says so`() throws {
@@ -251,7 +251,7 @@ import Testing
         try data.write(to: file)
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         let loss = try #require(salvaged.ending.losses.first)
-        #expect(loss.reason == "its data ends before them, and is damaged there or anywhere above")
+        #expect(loss.code == .dataEndsEarly)
     }
 
     @Test func `an interval of a JPEG that runs short spoils its own rows, and ends in no stray marker`() throws {
@@ -263,7 +263,7 @@ import Testing
         try data.write(to: file)
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         let loss = try #require(salvaged.ending.losses.first)
-        #expect(loss.reason == "its data ends before them, and is damaged there or anywhere above")
+        #expect(loss.code == .dataEndsEarly)
         #expect(try (1...16).contains(#require(Self.rows(in: loss.what))), "\(loss.what)")
     }
 
@@ -278,8 +278,7 @@ import Testing
         try data.write(to: file)
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         #expect(
-            salvaged.ending.losses.first?.reason
-                == "its data ends before them, and is damaged there or anywhere above")
+            salvaged.ending.losses.first?.code == .dataEndsEarly)
     }
 
     @Test(arguments: ["JPEG", "TIFF"])
@@ -334,7 +333,7 @@ import Testing
         bytes[bytes.count / 2] ^= 0xff
         try Data(bytes).write(to: file)
         let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse))
-        #expect(refusal?.message.contains("any of its 480 rows may be wrong: its checksums don't fit its data") == true)
+        #expect(refusal == .unreadable(Finding(.checksumDiffers, .rows, of: 480, named: "rows")))
         let salvaged = try Rendered.of(file, in: directory.url, profile: Self.profile(.salvage))
         #expect(salvaged.ending.losses.count == 1)
     }
@@ -363,9 +362,9 @@ import Testing
             guard try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse)) == nil else {
                 continue
             }
-            let losses = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse)).ending.losses
-            let isTold = losses.contains { $0.reason.hasSuffix("bytes of its data are left over") }
-            #expect(isTold || losses.contains { $0.what.hasSuffix("rows") }, "\(name): \(losses)")
+            let ending = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse)).ending
+            let isTold = ending.evidence.contains { $0.code == .bytesLeftOver }
+            #expect(isTold || ending.losses.contains { $0.part == .rows }, "\(name): \(ending.losses)")
         }
     }
 
@@ -421,7 +420,7 @@ import Testing
             open(args[1], 'wb').write(data)
             """, [source("baseline.jpg").path, file.path])
         let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse))
-        #expect(rendered.ending.losses == [Loss("its transparency", because: "its data is damaged")])
+        #expect(rendered.ending.losses == [Finding(.notDecoded, .transparency)])
         let difference = try PictureJudge.difference(rendered.path(.main), file.path + ".png")
         #expect(difference.mean < 3 && difference.alpha == 0, "\(difference)")
     }
@@ -432,7 +431,7 @@ import Testing
         for index in 0..<64 { data[data.count / 2 + index] ^= 0x5a }
         try data.write(to: file)
         let refusal = try #require(try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse)))
-        #expect(refusal.code == .corrupt && refusal.message.contains("missing: its data is damaged within them"))
+        #expect(refusal.code == .undecodable && refusal.finding?.part == .rows, "\(refusal.message)")
     }
 
     @Test func `a HEIC whose header claims other sides than its picture has is told so`() throws {
@@ -444,7 +443,7 @@ import Testing
         for index in 0..<4 { data[place + index] = UInt8(truncatingIfNeeded: width >> (8 * (3 - index))) }
         try data.write(to: file)
         let refusal = try #require(try Rendered.refusal(of: file, in: directory.url))
-        #expect(refusal == .corrupt(reason: "its header claims other sides than its picture has"))
+        #expect(refusal.code == .undecodable, "\(refusal.message)")
     }
 
     @Test func `what only begins like an animated JPEG XL needs no newer library`() throws {
@@ -475,12 +474,11 @@ import Testing
         for (share, isTaken) in [(0.5, false), (0.99, true)] {
             let kept = Int(Double(data.count) * share)
             try (data.prefix(kept) + Data(count: max(600, data.count - kept))).write(to: file)
-            let lack = "the file holds nothing but zeros from there on"
             if let refusal = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile(.refuse)) {
-                #expect(!isTaken && refusal.message.contains("rows are missing: \(lack)"), "\(refusal.message)")
+                #expect(!isTaken && refusal.finding?.code == .zeros, "\(refusal.message)")
             } else {
                 let losses = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse)).ending.losses
-                #expect(isTaken && losses.map(\.reason) == [lack], "\(losses)")
+                #expect(isTaken && losses.map(\.code) == [.zeros], "\(losses)")
             }
         }
         // Behind the end marker they mean nothing.

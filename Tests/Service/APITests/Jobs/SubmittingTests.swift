@@ -59,8 +59,9 @@ import Testing
                 let photo = job["attachments"][0]
                 #expect(
                     photo.keys == [
-                        "best", "content_size_ratio", "error", "expires_at", "fidelity", "id", "identifier", "kind",
-                        "lease", "options", "placeholder", "renditions", "source", "state", "steps", "trim",
+                        "best", "content_size_ratio", "diagnosis", "error", "expires_at", "fidelity", "id",
+                        "identifier", "kind", "lease", "options", "placeholder", "renditions", "result", "source",
+                        "state", "steps", "trim",
                     ])
                 #expect(photo["identifier"].string == "photo" && photo["fidelity"].string == "full")
                 #expect(photo["error"].isNull && photo["trim"].isNull)

@@ -29,7 +29,7 @@ import Testing
         try await LiveService.run {
             $0.settings.quotas.storedBytes = 1_000
         } _: { live in
-            for _ in 0..<3 { try await fail(live, .corrupt(reason: "x")) }
+            for _ in 0..<3 { try await fail(live, .unreadable(Finding(.checksumDiffers))) }
             let reply = try await live.send(.get, "/v1/overview", as: .read)
             let overview = try reply.json
             #expect(reply.status == 200 && overview["service"].isNull && !overview["service"].isMissing)
@@ -51,7 +51,7 @@ import Testing
         try await LiveService.run { live in
             let first = try await fail(live, .fetchTimeout(seconds: 3))
             let second = try await fail(live, .fetchTimeout(seconds: 3))
-            try await fail(live, .corrupt(reason: "its end is missing"))
+            try await fail(live, .unreadable(Finding(.checksumDiffers)))
             let groups = try await live.send(.get, "/v1/failures", as: .read).json["groups"].array
             #expect(groups.map { $0["code"].string } == ["corrupt", "fetch_timeout"])
             #expect(groups[1]["count"].int == 2 && groups[1]["retryable"].bool == true)
@@ -89,7 +89,7 @@ import Testing
 
     @Test func `lists are narrowed by all that is asked, and name what can't be asked`() async throws {
         try await LiveService.run { live in
-            let one = try await fail(live, .corrupt(reason: "x"), metadata: ["order": "1 & 2", "app": "a"])
+            let one = try await fail(live, .unreadable(Finding(.checksumDiffers)), metadata: ["order": "1 & 2", "app": "a"])
             try await fail(live, .storeFull, metadata: ["order": "3", "app": "a"])
             for list in ["jobs", "attachments"] {
                 func found(_ query: String) async throws -> Int {

@@ -29,9 +29,9 @@ import Testing
         }
         #expect(line(.unrecognizedType(sniffed: "text/plain"), isUnchanged: false).state == .skipped)
         #expect(!line(.unrecognizedType(sniffed: "text/plain"), isUnchanged: true).isFailure)
-        #expect(line(.corrupt(reason: "it ends"), isUnchanged: false).state == .failed)
-        #expect(line(.corrupt(reason: "it ends"), isUnchanged: true).state == .unchanged)
-        #expect(line(.corrupt(reason: "it ends"), isUnchanged: true).isFailure)
+        #expect(line(.unreadable(Finding(.checksumDiffers)), isUnchanged: false).state == .failed)
+        #expect(line(.unreadable(Finding(.checksumDiffers)), isUnchanged: true).state == .unchanged)
+        #expect(line(.unreadable(Finding(.checksumDiffers)), isUnchanged: true).isFailure)
     }
 
     @Test func `what was delivered with less than promised says why, in its line and at the end`() throws {
@@ -116,7 +116,7 @@ import Testing
     @Test func `of many failures the first are listed, and how to see all of them`() {
         var summary = Summary()
         for number in 0..<23 {
-            summary.add(ResultLine(path: Data("\(number)".utf8), refused: .corrupt(reason: "it ends"), skipped: false))
+            summary.add(ResultLine(path: Data("\(number)".utf8), refused: .unreadable(Finding(.checksumDiffers)), skipped: false))
         }
         for number in 0..<26 {
             var line = ResultLine(

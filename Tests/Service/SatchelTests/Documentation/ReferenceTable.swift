@@ -42,6 +42,11 @@ struct ReferenceTable: Sendable, CustomTestStringConvertible {
                     return [code(error["code"]?.text ?? ""), statuses] + texts + [number == "null" ? "" : number]
                 })
         },
+        ReferenceTable(name: "findings", page: "docs/errors.md") {
+            table(
+                ["Code", "Meaning", "Proof"],
+                Finding.Code.allCases.map { [code($0.rawValue), escaped($0.meaning), $0.isProof ? "yes" : ""] })
+        },
         ReferenceTable(name: "profile-fields", page: "docs/profiles.md") {
             table(["Field", "Value", "Default", "Meaning"], rows(Profile.fields.map(\.description), under: ""))
         },

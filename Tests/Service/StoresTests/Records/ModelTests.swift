@@ -266,7 +266,7 @@ private struct Drive: ~Copyable {
         var sealed: [BlobName] = []
         for id in claim.attachments {
             if Int.random(in: 0..<4, using: &generator) == 0 {
-                outcomes.append(.failed(id, .corrupt(reason: "chance")))
+                outcomes.append(.failed(id, .unreadable(Finding(.checksumDiffers))))
             } else {
                 let text = text()
                 let blob = try await current.commit(text)

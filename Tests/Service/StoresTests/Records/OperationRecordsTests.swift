@@ -30,7 +30,7 @@ import Testing
         let first = fixture.clock.now.minute
         _ = try await Self.end(store, nil)
         _ = try await Self.end(store, nil)
-        _ = try await Self.end(store, .corrupt(reason: "x"))
+        _ = try await Self.end(store, .unreadable(Finding(.checksumDiffers)))
         _ = try await Self.end(store, nil, tenant: .local)
         fixture.clock.advance(.seconds(60))
         let job = JobSubmission.sample(tenant: Self.tenant, identifiers: ["a", "b"])
@@ -75,7 +75,7 @@ import Testing
         var jobs: [JobID] = []
         for number in 0..<7 {
             jobs.append(try await Self.end(store, .fetchFailed(reason: "it is away", status: 500)).id)
-            if number == 2 { _ = try await Self.end(store, .corrupt(reason: "x"), kind: .image) }
+            if number == 2 { _ = try await Self.end(store, .unreadable(Finding(.checksumDiffers)), kind: .image) }
             fixture.clock.advance(.seconds(1))
         }
         _ = try await Self.end(store, .storeFull, tenant: .local)

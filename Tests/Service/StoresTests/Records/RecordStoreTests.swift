@@ -53,7 +53,7 @@ import Testing
         let job = try await fixture.records.deliver(
             [
                 .delivered(claim.attachments[0], [.main: main, .thumbnail: thumbnail]),
-                .failed(claim.attachments[1], .corrupt(reason: "it is torn")),
+                .failed(claim.attachments[1], .unreadable(Finding(.checksumDiffers))),
             ], under: claim)
         #expect(job.state == .delivered)
         let (first, second) = (job.attachments[0], job.attachments[1])
@@ -94,7 +94,7 @@ import Testing
         _ = try await fixture.records.submit([submission], SubmissionOptions())
         let late = try await fixture.claim()
         fixture.clock.advance(.seconds(60))
-        let outcome = AttachmentOutcome.failed(late.attachments[0], .corrupt(reason: "late"))
+        let outcome = AttachmentOutcome.failed(late.attachments[0], .unreadable(Finding(.checksumDiffers)))
         let current = try await fixture.claim()
         #expect(current.attempt == 2)
         #expect(current.isLate)
@@ -155,7 +155,7 @@ import Testing
         #expect(
             try await fixture.records.claim(ClaimCapacity(1), from: .lane(.fetch), by: me, for: .seconds(60)).isEmpty)
         _ = try await fixture.records.deliver(
-            [.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
+            [.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
     }
 
     @Test(arguments: Backend.allCases)
@@ -209,7 +209,7 @@ import Testing
         let job = try await fixture.records.deliver(
             [
                 .delivered(claim.attachments[0], [.main: blob]),
-                .failed(claim.attachments[1], .corrupt(reason: "torn")),
+                .failed(claim.attachments[1], .unreadable(Finding(.checksumDiffers))),
             ], under: claim)
         #expect(job.state == .failed)
         #expect(job.attachments.map(\.state) == [.failed, .failed])
@@ -274,7 +274,7 @@ import Testing
         guard case .unchanged(let running) = try await submit(first) else { throw Unexpected() }
         #expect(running.state == .running)
         _ = try await fixture.records.deliver(
-            [.failed(claim.attachments[0], .corrupt(reason: "torn"))], under: claim)
+            [.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
         guard case .unchanged(let failed) = try await submit(first) else { throw Unexpected() }
         #expect(failed.attachments[0].error?.code == .corrupt)
         guard case .accepted(let again) = try await submit(first, retryFailed: true) else { throw Unexpected() }

@@ -8,7 +8,7 @@ import Testing
 /// Lists that are narrowed: every store comes to what the filter says of each record.
 @Suite struct SearchTests {
     private static let tenants = ["ada", "bob"].map(TenantID.init(rawValue:))
-    private static let errors: [AttachmentError] = [.corrupt(reason: "x"), .storeFull]
+    private static let errors: [AttachmentError] = [.unreadable(Finding(.checksumDiffers)), .storeFull]
 
     /// Jobs of two tenants at several times and in all states, some tried again, some of a run.
     private static func fill(_ fixture: borrowing Fixture, _ random: inout SeededGenerator) async throws {

@@ -69,7 +69,7 @@ import Testing
         if state == .running, let claim {
             await #expect(throws: ClaimError.lost) {
                 try await fixture.records.deliver(
-                    [.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
+                    [.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
             }
         }
         if state == .delivered {
@@ -241,7 +241,7 @@ import Testing
         _ = try await fixture.records.deliver(
             [
                 .delivered(claim.attachments[0], [.main: blob]),
-                .failed(claim.attachments[1], .corrupt(reason: "x")),
+                .failed(claim.attachments[1], .unreadable(Finding(.checksumDiffers))),
             ], under: claim)
         let kept = try await fixture.accepted(.sample(tenant: tenant, profile: .archive, digest: "c"))
         try await fixture.bring(kept, to: .failed)
@@ -344,7 +344,7 @@ extension Fixture {
     /// - Returns: The claim that brought it there.
     @discardableResult
     func bring(
-        _ job: JobRecord, to state: WorkState, for error: AttachmentError = .corrupt(reason: "x")
+        _ job: JobRecord, to state: WorkState, for error: AttachmentError = .unreadable(Finding(.checksumDiffers))
     ) async throws -> Claim? {
         if state == .pending { return nil }
         if state == .cancelled {

@@ -175,7 +175,7 @@ import Testing
             of: acme, where: CallFilter(type: .uploadCompleted), after: nil, limit: 5)
         #expect(calls.elements.map(\.subject) == [id.rawValue])
         // Done, its bytes are the job's to give up.
-        _ = try await fixture.records.deliver([.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
+        _ = try await fixture.records.deliver([.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
         #expect(try await fixture.records.unneeded(among: [upload.source]) == [upload.source])
     }
 
@@ -222,7 +222,7 @@ import Testing
         #expect(claim.submission.attachments[0].encryption == key)
         #expect(claim.submission.attachments[1].location == job.attachments[1].location)
         _ = try await fixture.records.deliver(
-            claim.attachments.map { .failed($0, .corrupt(reason: "x")) }, under: claim)
+            claim.attachments.map { .failed($0, .unreadable(Finding(.checksumDiffers))) }, under: claim)
 
         let (cancelled, _) = try await opened()
         try await step(fixture.store, cancelled, .cancel)

@@ -85,7 +85,7 @@ import Testing
         let claim = try await fixture.claim()
         #expect(claim.submission.attachments[0].location == submission.attachments[0].location)
         _ = try await fixture.records.deliver(
-            [.failed(claim.attachments[0], .corrupt(reason: "x"))], under: claim)
+            [.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
         try fixture.expectNowhere("canary-7f3a")
     }
 }

@@ -16,7 +16,7 @@ import Testing
         #expect(error.code == .unrecognizedType)
         #expect(
             error.message.hasPrefix(
-                "This is named .\(promised), but it doesn't begin like one (looks like text/plain)"))
+                "This is named .\(promised), but it is text (text/plain)"))
     }
 
     @Test(arguments: [
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        arguments: [("text/plain", "Open it as text: "), (nil, "Check that it is the right file")]
+        arguments: [("text/plain", "Open it as text to see"), (nil, "Check that it is the right file")]
             as [(String?, String)])
     func `what is text can be read, and what isn't is looked at otherwise`(sniffed: String?, advice: String) {
         let error = AttachmentError.unrecognizedType(sniffed: sniffed).ofFile(named: "a.mp4", declared: nil)
@@ -49,12 +49,21 @@ import Testing
     }
 
     @Test func `other refusals stay as they are`() {
-        let error = AttachmentError.corrupt(reason: "it ends")
+        let error = AttachmentError.unreadable(Finding(.checksumDiffers))
         #expect(error.ofFile(named: "cat.gif", declared: nil) == error)
+    }
+
+    @Test func `a file of few bytes is told that, unless its bytes say what it is`() {
+        let error = AttachmentError.unrecognizedType(sniffed: nil).ofFile(named: "a.jpg", declared: nil, bytes: 22)
+        #expect(error == .unreadable(Finding(.tooSmall, of: 22)))
+        let text = AttachmentError.unrecognizedType(sniffed: "text/plain")
+        #expect(text.ofFile(named: "a.jpg", declared: nil, bytes: 22).code == .unrecognizedType)
+        let large = AttachmentError.unreadable(Finding(.notDecoded))
+        #expect(large.ofFile(named: "a.jpg", declared: nil, bytes: 100) == large)
     }
 
     @Test func `a file that begins as its name says isn't told that it doesn't`() {
         let named = AttachmentError.unrecognizedType(sniffed: "image/gif").ofFile(named: "a.gif", declared: nil)
-        #expect(named.message.hasPrefix("This is named .gif and begins like one, but nothing behind that can be read."))
+        #expect(named.message.hasPrefix("This is named .gif and begins like one, but Satchel could read nothing behind that."))
     }
 }

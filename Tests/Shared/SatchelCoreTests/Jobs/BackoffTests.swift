@@ -8,7 +8,7 @@ import Testing
         .fetchFailed(reason: "reset", status: nil), .fetchFailed(reason: "Not Found", status: 404),
         .fetchFailed(reason: "Too Many Requests", status: 429), .fetchTimeout(seconds: 1), .storeFailed(reason: "io"),
         .storeFull,
-        .codecCrashed(reason: "signal 11"), .corrupt(reason: "it ends"), .unrecognizedType(sniffed: nil),
+        .codecCrashed(reason: "signal 11"), .unreadable(Finding(.checksumDiffers)), .unrecognizedType(sniffed: nil),
         .deadlineExceeded(seconds: 3), .tooManyFrames(frames: 901, limit: 900),
         .blockedAddress(host: "a", address: "127.0.0.1"),
     ]

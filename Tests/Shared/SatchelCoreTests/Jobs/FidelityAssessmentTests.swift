@@ -29,17 +29,18 @@ import Testing
     func `with a loss nothing is full, and the reason says what is missing`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let losses = (0..<Int.random(in: 1...5, using: &random)).map {
-            let why = String(repeating: "its packets are damaged, ", count: Int.random(in: 1...12, using: &random))
-            return Loss("\($0 + 1) of 900 frames", because: why + "and more")
+            let name = String(repeating: "packets, ", count: Int.random(in: 1...20, using: &random))
+            return Finding(.malformed, .frames, missing: $0 + 1, of: 900, named: name)
         }
         let effort: Effort = Bool.random(using: &random) ? .full : .reduced
         let assessment = FidelityAssessment(
-            planned: [.main], made: [.main: effort], keptOriginal: false, losses: losses)
+            planned: [.main], made: [.main: effort], keptOriginal: false,
+            diagnosis: Diagnosis(losses: losses))
         #expect(assessment.fidelity == .reduced)
         let reason = try #require(assessment.reason)
-        #expect(reason.count <= 200 && reason.hasPrefix("reduced, as "))
+        #expect(reason.count <= 200 && reason.hasPrefix("reduced: "))
         if effort == .full {
-            #expect(reason.hasPrefix("reduced, as it lacks 1 of 900 frames: its packets"), "\(reason)")
+            #expect(reason.hasPrefix("reduced: 1 of 900 frames: its packets"), "\(reason)")
         }
         if reason.firstMatch(of: /; and [0-9] more$/) == nil, !reason.hasSuffix("…") {
             for loss in losses { #expect(reason.contains(loss.what), "\(reason)") }
@@ -53,7 +54,7 @@ import Testing
 
     @Test func `nothing less than full is without a reason, which names what fell short and by how much`() throws {
         let roles: [RenditionRole] = [.main, .thumbnail, .poster, .waveform]
-        let figures = Shortfall.estimate(needed: 4.12, left: 0.04)
+        func figures(_ role: RenditionRole) -> Finding { Finding(.estimate, role, missing: 4.12, of: 0.04) }
         var seen: Set<Fidelity?> = []
         for index in 0..<(Way.allCases.count * Way.allCases.count * Way.allCases.count * Way.allCases.count * 2) {
             var assessment = FidelityAssessment(planned: [], made: [:], keptOriginal: index.isMultiple(of: 2))
@@ -66,13 +67,15 @@ import Testing
                 case .unplanned, .unsaid: break
                 case .full: assessment.made[role] = .full
                 case .reducedUnsaid: assessment.made[role] = .reduced
-                case .reduced: (assessment.made[role], assessment.shortfalls[role]) = (.reduced, figures)
-                case .estimated: assessment.shortfalls[role] = figures
+                case .reduced:
+                    assessment.made[role] = .reduced
+                    assessment.diagnosis.losses.append(figures(role))
+                case .estimated: assessment.diagnosis.losses.append(figures(role))
                 case .slow:
                     assessment.made[role] = .reduced
-                    assessment.shortfalls[role] = .pace(needed: 3, left: 1)
-                case .late: assessment.shortfalls[role] = .timeUp
-                case .damaged: assessment.shortfalls[role] = .undecodable
+                    assessment.diagnosis.losses.append(Finding(.pace, role, missing: 3, of: 1))
+                case .late: assessment.diagnosis.losses.append(Finding(.timeUp, role))
+                case .damaged: assessment.diagnosis.omissions.append(Finding(.notDecoded, role))
                 }
             }
             let fidelity = assessment.fidelity
@@ -83,15 +86,18 @@ import Testing
                 continue
             }
             let reason = try #require(note, "\(assessment)")
-            try #require(reason.hasPrefix("\(fidelity.rawValue), as ") && reason.count <= 200 && !reason.hasSuffix("."))
-            let short = roles.filter { assessment.planned.contains($0) && assessment.made[$0] != .full }
+            try #require(reason.hasPrefix("\(fidelity.rawValue): ") && reason.count <= 200 && !reason.hasSuffix("."))
+            let left = assessment.diagnosis.omissions.map(\.part?.rawValue)
+            let short = roles.filter {
+                assessment.planned.contains($0) && assessment.made[$0] != .full && !left.contains($0.rawValue)
+            }
             if reason.firstMatch(of: /; and [0-9] more$/) == nil {
                 for role in short { try #require(reason.contains(role.rawValue), "\(assessment): \(reason)") }
             }
             // What the picture is missed for comes first.
-            if short.contains(.main) { try #require(reason.hasPrefix("\(fidelity.rawValue), as main"), "\(reason)") }
-            if short.first == .main, assessment.shortfalls[.main] == figures {
-                try #require(reason.contains("4.1 s") && reason.contains("40 ms left"), "\(reason)")
+            if short.contains(.main) { try #require(reason.hasPrefix("\(fidelity.rawValue): main"), "\(reason)") }
+            if short.first == .main, assessment.diagnosis.losses.contains(figures(.main)) {
+                try #require(reason.contains("4.12 s") && reason.contains("0.04 s left"), "\(reason)")
             }
         }
         #expect(seen == [.full, .reduced, .partial, .original, nil])

@@ -120,7 +120,7 @@ import Testing
         #expect(now == 7200 - 60 + 1)
     }
 
-    @Test(arguments: [AttachmentError.codecCrashed(reason: "x"), .corrupt(reason: "x")])
+    @Test(arguments: [AttachmentError.codecCrashed(reason: "x"), .unreadable(Finding(.checksumDiffers))])
     func `what would come to the same isn't tried again`(error: AttachmentError) {
         let (step, told) = judged(job("first", ["photo": error]), record(due: 3600))
         #expect(step.media.lookAt == nil && told.count == 1)
@@ -167,7 +167,7 @@ import Testing
         // Held until its links are.
         #expect(fired.pinned == record.pinned)
         let completion = FiringCompletion(
-            decided.firing, at: expected.at, .failed(ErrorReport(.corrupt(reason: "x")), call: nil))
+            decided.firing, at: expected.at, .failed(ErrorReport(.unreadable(Finding(.checksumDiffers))), call: nil))
         let completed = try #require(NotificationDecision.complete(completion, decided))
         #expect(completed.notification.pinned.isEmpty)
         // By hand it has a job of its own.

@@ -31,7 +31,7 @@ import Testing
             [
                 Step(name: "fetch", seconds: 1), Step(name: "wait", seconds: 3), Step(name: "retry", seconds: 2),
                 Step(name: "identify", seconds: 1),
-            ], .corrupt(reason: "x"))
+            ], .unreadable(Finding(.checksumDiffers)))
         #expect(tally.count == 1 && tally.work.total == 1 && tally.waiting.total == 1)
         #expect((1.3...3).contains(tally.work.quantile(1) ?? 0), "2 s")
         #expect((5.3...12).contains(tally.waiting.quantile(1) ?? 0), "8 s")

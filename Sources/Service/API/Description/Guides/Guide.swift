@@ -91,7 +91,8 @@ struct Guide: Sendable {
             .prose(
                 """
                 `retryable` says whether retrying the same file can succeed. If a result lacks something that the profile asks \
-                for, its fidelity is `reduced`, `partial` or `original`. The step `fidelity` says what is missing.
+                for, its fidelity is `reduced`, `partial` or `original`. `diagnosis.losses` says what is missing, and `result` \
+                says it in words.
                 """),
             .program(
                 Example(

@@ -184,8 +184,8 @@ import Testing
         #expect(abs(try pitch(try made.file(.main)) - Double(Self.pitches[index])) < 20)
         let language = ["eng", "deu", "fra"][index]
         #expect(
-            made.ending.notes == [
-                "sound track \(index + 1) of 3 was kept (\(language), AAC, mono), the container's default"
+            made.ending.omissions == [
+                Finding(.oneTaken, .soundTracks, missing: 2 - index, of: 3, named: "\(language), AAC, mono")
             ])
         #expect(made.ending.losses == [])
     }
@@ -201,10 +201,9 @@ import Testing
         #expect(abs(try pitch(try made.file(.main)) - 800) < 20)
         #expect(
             made.ending.losses == [
-                Loss("its default sound track", because: "WavPack is not taken: convert it to AAC to keep it")
+                Finding(.notSupported, .soundTracks, missing: 1, of: 2, named: "WavPack")
             ])
-        #expect(
-            made.ending.notes == ["sound track 2 of 2 was kept (AAC, mono), the first that can be decoded"])
+        #expect(made.ending.omissions == [Finding(.oneTaken, .soundTracks, missing: 0, of: 2, named: "AAC, mono")])
     }
 
     @Test func `a video whose sound can't be decoded is delivered without, and the loss is told`() throws {
@@ -212,10 +211,7 @@ import Testing
         try Tool.ffmpeg(Self.pictures + Self.tone(rate: 48_000) + Self.plain + ["-c:a", "wavpack"], to: source)
         let made = try #require(try Clips.render(source))
         #expect(try Probe.of(made.file(.main)).audio == nil)
-        #expect(
-            made.ending.losses == [
-                Loss("its sound track", because: "WavPack is not taken: convert it to AAC to keep it")
-            ])
+        #expect(made.ending.losses == [Finding(.notSupported, .soundTracks, named: "WavPack")])
     }
 
     @Test func `tracks are chosen by what can be decoded, then by the container's mark, then in their order`() {
@@ -233,8 +229,8 @@ import Testing
             #expect(choice.kept == decodable.first { tracks[$0].isDefault } ?? decodable.first)
             let wanted = tracks.firstIndex { $0.isDefault } ?? tracks.indices.first
             #expect((choice.loss == nil) == (wanted.map { tracks[$0].isDecodable } ?? true))
-            #expect((choice.note != nil) == (choice.kept != nil && tracks.count > 1))
-            let words = [choice.note, choice.loss?.text].compactMap(\.self)
+            #expect((choice.omission != nil) == (choice.kept != nil && tracks.count > 1))
+            let words = [choice.omission?.text, choice.loss?.text].compactMap(\.self)
             let foreign = ["(und", " und", "\u{1b}"]
             #expect(words.allSatisfy { text in text.count <= 200 && !foreign.contains { text.contains($0) } })
         }
@@ -253,7 +249,7 @@ import Testing
         #expect(made.probeResult.kind == .video)
         let (from, to) = try heard(try made.file(.main))
         #expect(abs(from - 1) < 0.06 && abs(to - 2) < 0.06)
-        #expect(made.ending.notes.first?.hasPrefix("sound track 1 of \((count + 2) / 3) was kept") == true)
+        #expect(made.ending.omissions.first?.phrase == "sound track 1 of \((count + 2) / 3)")
     }
 }
 

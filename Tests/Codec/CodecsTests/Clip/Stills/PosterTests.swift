@@ -65,8 +65,7 @@ import Testing
         profile.video?.poster?.cap = 100
         let made = try #require(try Clips.render(source, profile: profile))
         #expect(made.reports.map(\.role) == [.thumbnail, .main])
-        #expect(made.ending.omissions == [.poster: .undecodable])
-        #expect(made.ending.losses == [Loss("its poster", because: "making it failed (cap_unreachable)")])
+        #expect(made.ending.losses == [Finding(.failed, .poster, named: "cap_unreachable")])
     }
 
     private static let scene = "testsrc2=size=320x240:rate=25"

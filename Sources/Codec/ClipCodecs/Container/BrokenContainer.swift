@@ -1,0 +1,34 @@
+import SatchelCore
+
+/// What is the matter with a file that begins like a container that is read, and that no demuxer takes.
+enum BrokenContainer {
+    /// How containers begin that nothing else begins like.
+    private static let signs: [(type: MediaType, at: Int, sign: String)] = [
+        (.ogg, 0, "OggS"), (.flac, 0, "fLaC"), (.wav, 8, "WAVEfmt "), (.avi, 8, "AVI LIST"), (.mp4, 4, "ftyp"),
+        (.caf, 0, "caff\0\u{1}"), (.amr, 0, "#!AMR"),
+    ]
+
+    /// - Parameter head: Of the file, more than a page of Ogg has.
+    static func finding(of head: [UInt8]) -> Finding? {
+        guard let type = signs.first(where: { head.dropFirst($0.at).starts(with: $0.sign.utf8) })?.type else {
+            return nil
+        }
+        if type == .ogg, hasWrongPage(head) { return Finding(.checksumDiffers, named: "first page") }
+        let isSound = type.rawValue.hasPrefix("audio/")
+        return Finding(.notDecoded, isSound ? .sound : .video, named: type.format.name)
+    }
+
+    /// Whether the first page of an Ogg file is whole and its checksum isn't that of its bytes (RFC 3533, section 6).
+    private static func hasWrongPage(_ head: [UInt8]) -> Bool {
+        guard head.count > 27, head.count >= 27 + Int(head[26]) else { return false }
+        let body = 27 + Int(head[26])
+        let end = head[27..<body].reduce(body) { $0 + Int($1) }
+        guard head.count >= end else { return false }
+        var register: UInt32 = 0
+        for (place, byte) in head[..<end].enumerated() {
+            register ^= UInt32(22..<26 ~= place ? 0 : byte) << 24
+            for _ in 0..<8 { register = register << 1 ^ (register >> 31) * 0x04c1_1db7 }
+        }
+        return head[22..<26].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) } != register
+    }
+}

@@ -1,0 +1,29 @@
+import SatchelCore
+import CFFmpeg
+
+/// A second look at a clip that was written.
+enum ReadBack {
+    /// Counts the packets of each track, with a demuxer that knows nothing of how they were written.
+    ///
+    /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where the clip can't be read.
+    static func tracks(
+        of descriptor: Int32, type: MediaType, bytes: Int64
+    ) throws(FFmpegFailure) -> [DeliveredTrack] {
+        let name = type.format.container?.demuxer ?? ""
+        guard let demuxer = try Demuxer.open(descriptor, bytes: bytes, formats: [name], forced: name) else {
+            throw FFmpegFailure(refusal: .codecCrashed(reason: "the \(type.format.name) that was written can't be read"))
+        }
+        var tracks: [Int: DeliveredTrack] = [:]
+        let packet = try Packet()
+        while try demuxer.read(packet) {
+            guard let stream = unsafe demuxer.stream(packet.stream), let time = packet.pts ?? packet.dts else { continue }
+            let isVideo = unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+            let end = unsafe TimeBase(stream.pointee.time_base).seconds(time + packet.duration)
+            var track = tracks[packet.stream] ?? DeliveredTrack(isVideo ? .video : .audio)
+            if !packet.isDiscarded { track.packets += 1 }
+            track.end = max(track.end, end)
+            tracks[packet.stream] = track
+        }
+        return tracks.sorted { $0.key < $1.key }.map(\.value)
+    }
+}

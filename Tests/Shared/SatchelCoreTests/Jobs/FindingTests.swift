@@ -1,0 +1,111 @@
+import TestSupport
+import Testing
+
+@testable import SatchelCore
+
+@Suite struct FindingTests {
+    @Test(arguments: [(0.0, true), (1, true), (2, true), (2.001, false), (100, false)])
+    func `up to a fiftieth may be missing`(missing: Double, isDelivered: Bool) throws {
+        let finding = Finding(.endsBefore, .rows, missing: missing, of: 100)
+        #expect(finding.isTolerable == isDelivered)
+        if isDelivered {
+            #expect(try finding.loss(when: .refuse) == (missing == 0 ? nil : finding))
+        } else {
+            #expect(throws: AttachmentError.unreadable(finding)) { try finding.loss(when: .refuse) }
+        }
+    }
+
+    @Test(arguments: WhenDamaged.allCases) func `nothing missing is no loss`(damaged: WhenDamaged) throws {
+        #expect(try Finding(.notDecoded, .frames, missing: 0, of: 0).loss(when: damaged) == nil)
+    }
+
+    @Test(arguments: [0.001, 3, 50, 100]) func `a profile that salvages takes what is left`(missing: Double) throws {
+        let finding = Finding(.notDecoded, .sound, missing: missing, of: 100)
+        #expect(try finding.loss(when: .salvage) == finding)
+    }
+
+    @Test func `only what is read from the bytes proves damage`() {
+        for code in Finding.Code.allCases {
+            let error = AttachmentError.unreadable(Finding(code))
+            #expect(error.code == (code.isProof ? .corrupt : .undecodable))
+            if code.isProof { #expect(code.words.opening != nil && code.words.opening != .undecoded, "\(code)") }
+        }
+        #expect(ErrorCode.undecodable.unError == 105 && ErrorCode.undecodable.blamesTheSource)
+        #expect(!ErrorCode.undecodable.isRetryable)
+    }
+
+    @Test func `what is missing is said in figures, and never as nothing`() {
+        #expect(Finding(.endsBefore, .rows, missing: 3, of: 480).what == "3 of 480 rows")
+        #expect(Finding(.notDecoded, .frames, missing: 1, of: 900).what == "1 of 900 frames")
+        #expect(Finding(.notDecoded, .sound, missing: 0.05, of: 2).what == "0.05 s of 2.00 s of its sound")
+        #expect(Finding(.notDecoded, .sound, missing: 0.000_1, of: 2).what == "0.01 s of 2.00 s of its sound")
+    }
+
+    @Test(
+        arguments: [
+            (
+                Finding(.endsBefore, .sound, missing: 511.93, of: 512),
+                "The file is truncated: its header announces 8 min 32 s, and only the first 0.07 s are there. More than 2 % of the file is missing, so it was not delivered. Profiles with 'damaged: salvage' deliver the rest. Send it again, whole."
+            ),
+            (
+                Finding(.notDecoded, .picture, named: "AVIF"),
+                "Satchel could not read this AVIF picture. It may well be whole: if it opens elsewhere, save it as JPEG or PNG and send that. Sending it again won't help."
+            ),
+            (
+                Finding(.tooSmall, of: 22),
+                "This file has 22 bytes, too few for a picture, sound or video. Get the file again from where it came from."
+            ),
+            (
+                Finding(.checksumDiffers, named: "first page"),
+                "The file is damaged: a checksum of its first page is wrong. Send it again from the original."
+            ),
+            (
+                Finding(.noKeyframe, .video),
+                "Satchel could not read this video: it has no frame that can be decoded without others. It may well be whole: if it opens elsewhere, save it as MP4 and send that. Sending it again won't help."
+            ),
+        ])
+    func `a refusal says what the file is and what to do`(finding: Finding, message: String) {
+        #expect(finding.refusal == message)
+    }
+
+    @Test(
+        arguments: [
+            (Finding(.limit, .video, missing: 52, of: 62), "first 10 s of 1:02"),
+            (Finding(.oneTaken, .pages, missing: 999, of: 1000), "page 1 of 1000"),
+            (Finding(.oneTaken, .soundTracks, missing: 1, of: 3), "sound track 2 of 3"),
+            (Finding(.leftOut, .transparency, named: "MP4"), "without transparency"),
+            (Finding(.notSupported, .soundTracks, named: "WavPack"), "without sound"),
+            (Finding(.endsBefore, .rows, missing: 15, of: 300), "damaged: 285 of 300 rows"),
+            (Finding(.endsWithin, .video, of: 2.8, named: "last packet"), "damaged: ends at 2.8 s"),
+            (Finding(.mixedDown, .channels, missing: 4, of: 6), "6 channels mixed to 2"),
+            (Finding(.gap, .video, missing: 5, of: 10), "5 s of 10 s without video"),
+        ])
+    func `a result is a phrase`(finding: Finding, phrase: String) {
+        #expect(finding.phrase == phrase)
+        let isLoss = ![.limit, .oneTaken, .leftOut, .mixedDown].contains(finding.code)
+        let diagnosis = Diagnosis(omissions: isLoss ? [] : [finding], losses: isLoss ? [finding] : [])
+        #expect(Diagnosis.result(isLoss ? .reduced : .full, error: nil, diagnosis: diagnosis) == phrase)
+        #expect(Diagnosis.result(.full, error: nil, diagnosis: Diagnosis()) == "full")
+        #expect(Diagnosis.result(nil, error: .tooManyPixels, diagnosis: diagnosis) == "failed: too many pixels")
+    }
+
+    @Test(arguments: 0..<400)
+    func `whatever the numbers are, each sentence is whole and no two numbers in it print the same`(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let odd = [0, 1e-9, 0.004, 0.5, 1, 2, 59.996, 60, 3600, 1e7, 1e18, 6.1e18, .infinity, .nan, -1]
+        func amount() -> Double? { Bool.random(using: &random) ? odd.randomElement(using: &random) : nil }
+        for code in Finding.Code.allCases {
+            let part = Bool.random(using: &random) ? Finding.Part.allCases.randomElement(using: &random) : nil
+            let finding = Finding(code, part, missing: amount(), of: amount(), named: "name")
+            for text in [finding.text, finding.refusal, finding.phrase, finding.what, finding.cause] {
+                #expect(!text.isEmpty && text.count < 500 && !text.contains("nan") && !text.contains("inf"), "\(text)")
+                #expect(!text.contains("  ") && !text.contains("…") && !text.contains("-1"), "\(text)")
+            }
+            #expect(finding.refusal.hasSuffix("."))
+            let (missing, total) = (finding.missing ?? 0, finding.total ?? 0)
+            guard missing.isFinite, total.isFinite, missing > 0.01, total - missing > 0.01, total < 3600 else { continue }
+            let figures = finding.what.matches(of: /[0-9]+\.[0-9]+ s/).map { String($0.0) }
+            #expect(Set(figures).count == figures.count, "\(finding.what)")
+        }
+    }
+}
