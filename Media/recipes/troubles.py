@@ -114,7 +114,7 @@ sample("trouble/lost-cluster.mkv", changed(drawn("-cluster_time_limit", "1000"),
        kind="video", type="video/x-matroska", width=64, height=48, fidelity="reduced")
 sample("trouble/zeros-inside.mp3", lambda kit, out: out.write_bytes(
     whole(kit, "mp3/voice.mp3")[:8_000] + bytes(300) + whole(kit, "mp3/voice.mp3")[8_300:]), of="voice",
-       traits="zeros, canary", kind="audio", type="audio/mpeg", **C)
+       traits="zeros, canary", kind="audio", type="audio/mpeg", state="failed", code="undecodable")
 sample("trouble/zeros-behind.mp4", changed(drawn("-movflags", "faststart"), lambda data:
                                            data[:len(data) * 3 // 4] + bytes(len(data) - len(data) * 3 // 4)),
        findings=["error zeros"], traits="zeros", kind="video", type="video/mp4", width=64, height=48, **C)

@@ -132,7 +132,7 @@ def nine_streams(kit: Kit, out):
                "sine=sample_rate=8000", "-map", "0:v", *["-map", "1:a"] * 8, *H264, "-c:a", "flac", out)
 
 
-sample("mp4/two-sounds.mp4", two_sounds, findings=["omissions one_taken sound_tracks 1 2"], traits="h264, aac, two sound tracks", **M)
+sample("mp4/two-sounds.mp4", two_sounds, findings=["omissions one_taken sound_tracks 0 2"], traits="h264, aac, two sound tracks", **M)
 sample("mp4/subtitles.mp4", subtitled, traits="h264, aac, subtitles, canary", **M)
 sample("mkv/nine-streams.mkv", nine_streams, traits="many streams", kind="video", type="video/x-matroska", width=64,
        height=48, duration=1.0)

@@ -29,8 +29,10 @@ package final class Clip: OpenedClip {
         let watch = Stopwatch()
         FFmpegLibraries.clearLog()
         guard var probed = try ProbedClip.open(descriptor, sniffed: sniffed, limits: order.limits) else {
-            if let broken = BrokenContainer.finding(of: try readBytes(descriptor, count: 1 << 16)) { throw .unreadable(broken) }
-            return nil
+            let head = try readBytes(descriptor, count: 1 << 16)
+            guard BrokenContainer.begins(head) else { return nil }
+            throw .unreadable(
+                BrokenContainer.finding(of: head, bytes: try fileBytes(descriptor), sniffed: sniffed))
         }
         guard order.profile.accepts(probed.facts.kind) else {
             throw .unacceptedKind(kind: probed.facts.kind, profile: order.profile.name)
@@ -39,7 +41,8 @@ package final class Clip: OpenedClip {
             case let end = try ClipPart(of: probed.facts, order: order).end, first >= end
         {
             try refusing("reading it") { () throws(FFmpegFailure) in
-                try probed.leaveOutPictures(Finding(.startsAfter, .video, missing: first, of: end), limits: order.limits)
+                try probed.leaveOutPictures(
+                    Finding(.startsAfter, .video, missing: first, of: end), limits: order.limits)
             }
         }
         let facts = probed.facts
@@ -52,7 +55,8 @@ package final class Clip: OpenedClip {
         let part = try ClipPart(of: facts, order: order)
         let probeResult = ProbeResult(
             kind: facts.kind, type: facts.type, sniffedType: sniffed, size: facts.picture?.upright,
-            duration: facts.duration, note: facts.note, diagnosis: facts.diagnosis, planned: facts.renditions(for: order.profile),
+            duration: facts.duration, note: facts.note, diagnosis: facts.diagnosis,
+            planned: facts.renditions(for: order.profile),
             estimate: facts.estimate(for: order.profile, part: part), seconds: watch.seconds)
         let clip = Clip(probed: probed, probeResult: probeResult, order: order, part: part, cutOff: cutOff)
         if order.wantsForecasts { clip.probeResult.forecasts = try clip.forecasts() }
@@ -326,7 +330,7 @@ package final class Clip: OpenedClip {
             var damage = made.damage
             if made.isDamagedAtEnd, demuxer.endsInZeros { damage?.code = .zeros }
             // One frame may be a decoder's complaint alone.
-            if let damage, damage.missing == 1, damage.isTolerable {
+            if let damage, damage.missing == 1, damage.isTolerable, facts.durationNote == nil {
                 ending.diagnosis.evidence.append(damage)
             } else if let loss = try damage?.loss(when: order.profile.damaged) {
                 ending.diagnosis.losses.append(loss)

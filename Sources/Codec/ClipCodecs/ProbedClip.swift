@@ -39,7 +39,8 @@ struct ProbedClip: ~Copyable {
                     var read = [UInt8](repeating: 0, count: count)
                     return unsafe pread(descriptor, &read, count, off_t(offset)) == count ? read : nil
                 }
-                throw .unreadable(reason ?? Finding(.notDecoded, named: MediaType(declared: sniffed)?.format.name))
+                let head = try readBytes(descriptor, count: 1 << 16)
+                throw .unreadable(reason ?? BrokenContainer.finding(of: head, bytes: bytes, sniffed: sniffed))
             }
             throw error.refusal(of: "reading its container")
         }
@@ -315,7 +316,8 @@ private struct Streams {
         if subtitles > 0 { found.omissions.append(Finding(.leftOut, .subtitles, named: "the result")) }
         if hasTransparency { found.omissions.append(Finding(.leftOut, .transparency, named: "MP4")) }
         if picture != nil, !pictureIsDefault, hasForeignDefault {
-            found.losses.append(Finding(.notSupported, .videoTracks, missing: 1, of: pictureTracks, named: foreignPictures[0]))
+            found.losses.append(
+                Finding(.notSupported, .videoTracks, missing: 1, of: pictureTracks, named: foreignPictures[0]))
         }
     }
 
@@ -362,7 +364,9 @@ extension PictureFacts {
         let format = unsafe AVPixelFormat(parameters.pointee.format)
         let order = unsafe parameters.pointee.field_order
         // Where no frame was decoded, the real base rate is but the clock's.
-        let counted = unsafe Double(stream.pointee.nb_frames) / (Double(stream.pointee.duration) * av_q2d(stream.pointee.time_base))
+        let counted =
+            unsafe Double(stream.pointee.nb_frames)
+            / (Double(stream.pointee.duration) * av_q2d(stream.pointee.time_base))
         let guessed = unsafe [av_q2d(stream.pointee.avg_frame_rate), counted, av_q2d(stream.pointee.r_frame_rate)]
             .first { $0.isFinite && $0 >= 1 && $0 <= 240 }
         self.init(

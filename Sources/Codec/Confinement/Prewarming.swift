@@ -28,7 +28,8 @@ enum Prewarming {
         exercise(
             CodecMessage.probeResult(
                 ProbeResult(
-                    kind: .video, type: .mp4, sniffedType: "", size: size, frames: 1, duration: 0.5, note: "", diagnosis: Diagnosis(tracks: [Diagnosis.Track(.video, coding: "")]),
+                    kind: .video, type: .mp4, sniffedType: "", size: size, frames: 1, duration: 0.5, note: "",
+                    diagnosis: Diagnosis(tracks: [Diagnosis.Track(.video, coding: "")]),
                     planned: RenditionRole.allCases, estimate: Estimate(memory: 0, cpuSeconds: 0.5))))
         exercise(
             CodecMessage.rendition(

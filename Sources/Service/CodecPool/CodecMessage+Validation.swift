@@ -45,7 +45,9 @@ extension Finding {
 
 extension Diagnosis {
     fileprivate func checked(as check: Check) throws(ProtocolViolation) -> Diagnosis {
-        guard announced?.isPlausible ?? true, (pages ?? 1) > 0 else { throw ProtocolViolation("an impossible diagnosis") }
+        guard announced?.isPlausible ?? true, (pages ?? 1) > 0 else {
+            throw ProtocolViolation("an impossible diagnosis")
+        }
         var diagnosis = self
         diagnosis.checked = check
         diagnosis.tracks = tracks.prefix(32).map { track in

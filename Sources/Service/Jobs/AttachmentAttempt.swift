@@ -531,7 +531,8 @@ private struct Progress {
         switch error {
         case .unrecognizedType(let sniffed?), .misnamed(_, let sniffed?):
             facts.sniffedType = facts.sniffedType ?? sniffed.split(separator: " ").first.map(String.init)
-        case .unreadable(let finding): facts.diagnosis = (facts.diagnosis ?? Diagnosis()).decoded(Diagnosis(evidence: [finding]))
+        case .unreadable(let finding):
+            facts.diagnosis = (facts.diagnosis ?? Diagnosis()).decoded(Diagnosis(evidence: [finding]))
         default: break
         }
         steps.append(

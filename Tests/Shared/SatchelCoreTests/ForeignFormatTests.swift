@@ -183,7 +183,8 @@ import Testing
         #expect(format.name == name)
         #expect(
             AttachmentError.unrecognizedType(sniffed: sniffed).ofFile(named: "a.\(ending)", declared: nil)
-                == .unsupportedFeature(reason: "by its name this is \(name), which is not supported", advice: format.advice)
+                == .unsupportedFeature(
+                    reason: "by its name this is \(name), which is not supported", advice: format.advice)
         )
     }
 

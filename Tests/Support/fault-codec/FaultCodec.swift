@@ -18,7 +18,9 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
     let libraries: [CodecLibrary] = []
 
     mutating func prepare(_ invocation: CodecInvocation) throws(AttachmentError) {
-        if CommandLine.arguments.contains("--unprepared") { throw .unreadable(Finding(.failed, named: "told not to prepare")) }
+        if CommandLine.arguments.contains("--unprepared") {
+            throw .unreadable(Finding(.failed, named: "told not to prepare"))
+        }
     }
 
     mutating func identify(source: Int32, order: WorkOrder) throws(Unidentified) -> ProbeResult {

@@ -8,14 +8,22 @@ enum BrokenContainer {
         (.caf, 0, "caff\0\u{1}"), (.amr, 0, "#!AMR"),
     ]
 
-    /// - Parameter head: Of the file, more than a page of Ogg has.
-    static func finding(of head: [UInt8]) -> Finding? {
-        guard let type = signs.first(where: { head.dropFirst($0.at).starts(with: $0.sign.utf8) })?.type else {
-            return nil
-        }
+    private static func type(of head: [UInt8]) -> MediaType? {
+        signs.first { head.dropFirst($0.at).starts(with: $0.sign.utf8) }?.type
+    }
+
+    static func begins(_ head: [UInt8]) -> Bool { type(of: head) != nil }
+
+    /// - Parameters:
+    ///   - head: Of the file, more than a page of Ogg has.
+    ///   - bytes: Of the whole file.
+    static func finding(of head: [UInt8], bytes: Int64, sniffed: String) -> Finding {
+        let type = type(of: head) ?? MediaType(declared: sniffed)
         if type == .ogg, hasWrongPage(head) { return Finding(.checksumDiffers, named: "first page") }
-        let isSound = type.rawValue.hasPrefix("audio/")
-        return Finding(.notDecoded, isSound ? .sound : .video, named: type.format.name)
+        let declared = DeclaredSize.chunk(head, isBigEndian: type == .aiff) ?? DeclaredSize.segment(head)
+        if let declared, declared > bytes { return Finding(.endsBefore) }
+        let isSound = type?.rawValue.hasPrefix("audio/") == true
+        return Finding(.notDecoded, isSound ? .sound : .video, named: type?.format.name)
     }
 
     /// Whether the first page of an Ogg file is whole and its checksum isn't that of its bytes (RFC 3533, section 6).

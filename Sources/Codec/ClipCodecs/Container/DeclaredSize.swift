@@ -42,7 +42,9 @@ extension Demuxer {
     /// Where the last page begins is looked for in as many bytes as two pages have at most.
     private var lastPageEnd: Int64? {
         let count = min(bytes, 128 << 10)
-        guard let tail = bytes(Int(count), at: bytes - count), let end = DeclaredSize.pages(tail)?.end else { return nil }
+        guard let tail = bytes(Int(count), at: bytes - count), let end = DeclaredSize.pages(tail)?.end else {
+            return nil
+        }
         return bytes - count + Int64(end)
     }
 

@@ -247,7 +247,8 @@ import StillCodecs
         let packet = try Packet()
         var hasKeyframe = false
         while !hasKeyframe, try read(packet) { hasKeyframe = packet.stream == index && packet.isKey }
-        return .unreadable(Finding(hasKeyframe ? .notDecoded : .noKeyframe, .video, by: "FFmpeg \(FFmpegLibraries.version)"))
+        return .unreadable(
+            Finding(hasKeyframe ? .notDecoded : .noKeyframe, .video, by: "FFmpeg \(FFmpegLibraries.version)"))
     }
 
     /// Goes to the last keyframe at or before `timestamp`, in the time base of the stream `index`, and to what the other

@@ -11,12 +11,15 @@ enum ReadBack {
     ) throws(FFmpegFailure) -> [DeliveredTrack] {
         let name = type.format.container?.demuxer ?? ""
         guard let demuxer = try Demuxer.open(descriptor, bytes: bytes, formats: [name], forced: name) else {
-            throw FFmpegFailure(refusal: .codecCrashed(reason: "the \(type.format.name) that was written can't be read"))
+            throw FFmpegFailure(
+                refusal: .codecCrashed(reason: "the \(type.format.name) that was written can't be read"))
         }
         var tracks: [Int: DeliveredTrack] = [:]
         let packet = try Packet()
         while try demuxer.read(packet) {
-            guard let stream = unsafe demuxer.stream(packet.stream), let time = packet.pts ?? packet.dts else { continue }
+            guard let stream = unsafe demuxer.stream(packet.stream), let time = packet.pts ?? packet.dts else {
+                continue
+            }
             let isVideo = unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
             let end = unsafe TimeBase(stream.pointee.time_base).seconds(time + packet.duration)
             var track = tracks[packet.stream] ?? DeliveredTrack(isVideo ? .video : .audio)

@@ -29,7 +29,9 @@ struct GIFSource: Sendable {
         guard count <= limits.imageBytes else { throw .sourceTooLarge(bytes: count, limit: limits.imageBytes) }
         bytes = try readBytes(descriptor, count: Int(count))
         file = GIFFile(bytes, keeping: limits.animationFrames)
-        guard file.frameCount > 0 || !Self.isText(bytes) else { throw .unrecognizedType(sniffed: ForeignFormat.scriptType) }
+        guard file.frameCount > 0 || !Self.isText(bytes) else {
+            throw .unrecognizedType(sniffed: ForeignFormat.scriptType)
+        }
         let size = PixelSize(width: file.width, height: file.height)
         // The limit first: a file over it is refused for that, complete or not.
         let isStill = file.frameCount + file.lost <= 1

@@ -81,7 +81,9 @@ enum UnsupportedPicture {
                     head[place + 4] == 12 ? "JPEG with 12 bits a sample" : nil
                 default: nil
                 }
-            if let kind { throw .unsupportedFeature(reason: "this is \(kind), which is not supported", advice: convert) }
+            if let kind {
+                throw .unsupportedFeature(reason: "this is \(kind), which is not supported", advice: convert)
+            }
             // The frame or the scan.
             let isFrame = marker & 0xf0 == 0xc0 && ![0xc4, 0xc8, 0xcc].contains(marker)
             if isFrame, place + 7 <= head.count, head[place + 5] == 0, head[place + 6] == 0 {

@@ -83,7 +83,9 @@ struct Summary: Codable, Sendable {
             if line.trim != nil { trimmed += 1 }
             if let reason = line.reason {
                 reduced += 1
-                if incomplete.count < Self.listed { incomplete.append(Incomplete(path: line.shownPath, reason: reason)) }
+                if incomplete.count < Self.listed {
+                    incomplete.append(Incomplete(path: line.shownPath, reason: reason))
+                }
             }
             // Trims are only counted.
             for note in line.notes where line.trim == nil { notes.add("\(note).", of: line.shownPath) }

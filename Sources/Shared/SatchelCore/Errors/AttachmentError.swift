@@ -209,7 +209,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         if let sniffed, isText(sniffed) {
             return "This is text (\(sniffed)), not a picture, sound or video. \(ForeignFormat.Kind.other.advice)"
         }
-        return "Not a supported picture, sound or video\(likeness(sniffed)). If it is a media file, convert it to JPEG, PNG, MP4 or MP3."
+        return
+            "Not a supported picture, sound or video\(likeness(sniffed)). If it is a media file, convert it to JPEG, PNG, MP4 or MP3."
     }
 
     /// ` (10.0.0.1)`, or an empty string if the host is that address.
@@ -233,7 +234,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         guard let bytes, (1..<100).contains(bytes) else { return error }
         switch error {
         case .unreadable, .tooExpensive: break
-        case .misnamed(_, let sniffed) where !Self.isText(sniffed) && sniffed.flatMap(ForeignFormat.init(sniffed:)) == nil:
+        case .misnamed(_, let sniffed)
+        where !Self.isText(sniffed) && sniffed.flatMap(ForeignFormat.init(sniffed:)) == nil:
             break
         default: return error
         }

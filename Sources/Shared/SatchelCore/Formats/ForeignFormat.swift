@@ -287,14 +287,13 @@ extension ForeignFormat {
             .drawing, "a computer graphics metafile (CGM)", types: ["image/cgm"], named: Naming("cgm")),
         ForeignFormat(.drawing, "a Sketch document", named: Naming("sketch", of: Naming.zip)),
         ForeignFormat(.drawing, "an Adobe XD document", named: Naming("xd", of: Naming.zip)),
-        ForeignFormat(.other, "a font", "%!PS-AdobeFont", "%!FontType"),
         ForeignFormat(
             .other, "a drawing script for ImageMagick (MVG)", .text("push graphic-context"), types: ["image/x-mvg"],
             advice: attackAdvice),
         ForeignFormat(
             .other, "a script that only begins as a GIF", types: [scriptType], advice: attackAdvice),
         ForeignFormat(
-            .drawing, "a PostScript drawing", "%!PS", [0xc5, 0xd0, 0xd3, 0xc6],
+            .drawing, "a PostScript drawing", "%!PS-Adobe-", "%!PS\n", "%!PS\r", "%!PS ", [0xc5, 0xd0, 0xd3, 0xc6],
             types: ["application/postscript", "image/x-eps"]),
         ForeignFormat(
             .drawing, "a Windows metafile (EMF)", signs: [[[1, 0, 0, 0], .at(40, " EMF")]], types: ["image/emf"]),
@@ -334,7 +333,8 @@ extension ForeignFormat {
             .video, "MXF", [0x06, 0x0e, 0x2b, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0d, 0x01, 0x02],
             types: ["application/mxf"]),
         // What a player loads piece by piece (ISO/IEC 14496-12, clause 8.16): how it is coded stands elsewhere.
-        ForeignFormat(.video, "a segment of a stream", .at(4, "styp"), .at(4, "moof"), .at(4, "sidx"), advice: segmentAdvice),
+        ForeignFormat(
+            .video, "a segment of a stream", .at(4, "styp"), .at(4, "moof"), .at(4, "sidx"), advice: segmentAdvice),
         ForeignFormat(
             .video, "a DVD's table of contents (IFO)", "DVDVIDEO-VMG", "DVDVIDEO-VTS",
             advice: "Send the video itself: the VOB files that lie beside it."),
@@ -594,7 +594,8 @@ extension ForeignFormat {
         ForeignFormat(
             .other, "a font",
             signs: [
-                ["OTTO"], ["wOFF"], ["wOF2"], ["ttcf"], [.at(8, [1, 0, 2, 0]), .at(34, "LP")],
+                ["%!PS-AdobeFont"], ["%!FontType"], ["OTTO"], ["wOFF"], ["wOF2"], ["ttcf"],
+                [.at(8, [1, 0, 2, 0]), .at(34, "LP")],
                 [.at(8, [2, 0, 2, 0]), .at(34, "LP")],
             ],
             types: [

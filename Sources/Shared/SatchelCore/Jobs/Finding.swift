@@ -24,19 +24,16 @@ public struct Finding: Hashable, Sendable, Codable {
         case highBitsLost = "high_bits_lost"
         case bytesReplaced = "bytes_replaced"
         case bytesRecoded = "bytes_recoded"
-
         /// A decoder gave nothing for it.
         case notDecoded = "not_decoded"
         /// Parts of the file contradict each other or the format.
         case malformed
         case configurationMissing = "configuration_missing"
         case noKeyframe = "no_keyframe"
-
         /// `total` bytes of data that say nothing.
         case bytesLeftOver = "bytes_left_over"
         /// `missing` frames have the time of another one.
         case repeatedTimes = "repeated_times"
-
         /// Nothing in `missing` seconds within the file.
         case gap
         /// It begins after `missing` seconds, and the part that is wanted ends after `total`.
@@ -46,7 +43,6 @@ public struct Finding: Hashable, Sendable, Codable {
         case notMixed = "not_mixed"
         /// Making it failed with the error code `name`.
         case failed
-
         /// The profile accepts no more.
         case limit
         /// The profile, or the format that is written, has no place for it.
@@ -54,7 +50,6 @@ public struct Finding: Hashable, Sendable, Codable {
         /// One of `total` was taken: number `total` - `missing`.
         case oneTaken = "one_taken"
         case mixedDown = "mixed_down"
-
         /// Times: it was expected to take `missing`, and `total` were left.
         case estimate
         /// The same of what it turned out to need besides.
@@ -132,19 +127,6 @@ public struct Finding: Hashable, Sendable, Codable {
     /// Whether amounts are finite, not negative and no more than the whole.
     public var isPlausible: Bool {
         [missing, total].allSatisfy { $0.map { $0.isFinite && $0 >= 0 } ?? true }
-    }
-}
-
-extension Finding.Code {
-    /// Whether it is read from the file's own bytes that something of it is missing or changed. All else may be for want of a
-    /// better decoder.
-    public var isProof: Bool {
-        switch self {
-        case .endsBefore, .endsWithin, .dataEndsEarly, .zeros, .checksumDiffers, .announcesMore, .endMarkMissing,
-            .indexMissing, .nothingInside, .tooSmall, .lineEndsChanged, .highBitsLost, .bytesReplaced, .bytesRecoded:
-            true
-        default: false
-        }
     }
 }
 

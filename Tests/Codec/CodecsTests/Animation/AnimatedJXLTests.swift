@@ -68,7 +68,9 @@ import Testing
             try whole.prefix(length).write(to: file)
             let error = try Rendered.refusal(of: file, in: directory.url, profile: Self.profile)
             let code = try #require(error?.code, "\(length) bytes")
-            #expect([.corrupt, .unsupportedFeature, .unrecognizedType].contains(code), "\(length) bytes: \(code)")
+            #expect(
+                [.corrupt, .undecodable, .unsupportedFeature, .unrecognizedType].contains(code),
+                "\(length) bytes: \(code)")
         }
     }
 

@@ -219,7 +219,8 @@ import Testing
         #expect(
             refusal
                 == coding.map {
-                    .unsupportedFeature(reason: "its sound is \($0), which is not supported", advice: "Convert it to AAC.")
+                    .unsupportedFeature(
+                        reason: "its sound is \($0), which is not supported", advice: "Convert it to AAC.")
                 })
     }
 
@@ -275,7 +276,8 @@ import Testing
                 #expect(
                     try refusal(source)
                         == .unsupportedFeature(
-                            reason: "its sound is MPEG-H 3D Audio, which is not supported", advice: "Convert it to AAC."))
+                            reason: "its sound is MPEG-H 3D Audio, which is not supported", advice: "Convert it to AAC."
+                        ))
                 continue
             }
             let made = try #require(try Clips.render(source))
@@ -317,7 +319,7 @@ import Testing
     @Test func `a container that can't be read says what is the matter with it`() throws {
         let source = file("start.webm")
         try Data(contentsOf: Repository.media.appending(path: "webm/film.webm")).prefix(200).write(to: source)
-        #expect(try refusal(source) == .unreadable(Finding(.notDecoded, named: "WebM")))
+        #expect(try refusal(source) == .unreadable(Finding(.endsBefore)))
     }
 
     @Test func `of an MP4 whose recording was interrupted the missing index is named`() throws {
@@ -325,8 +327,10 @@ import Testing
         try Tool.ffmpeg(Self.pictures + Self.h264, to: source)
         let data = try Data(contentsOf: source)
         try data.prefix(data.count * 3 / 5).write(to: cut)
-        #expect(try refusal(cut) == .unreadable(
-            Finding(.endsBefore, named: "index, without which nothing of it can be decoded,")))
+        #expect(
+            try refusal(cut)
+                == .unreadable(
+                    Finding(.endsBefore, named: "index, without which nothing of it can be decoded,")))
         let index = try #require(data.range(of: Data("moov".utf8))).lowerBound - 4
         try (data.prefix(index) + Data(count: data.count - index)).write(to: cut)
         #expect(try refusal(cut) == .unreadable(Finding(.indexMissing)))
@@ -383,7 +387,7 @@ import Testing
     func `transparency that MP4 has no place for is mentioned`(encoding: [String]) throws {
         let source = file("title.mov")
         try Tool.ffmpeg(Self.pictures + encoding, to: source)
-        let notes = try #require(try Clips.render(source)).ending.notes
-        #expect(notes == (encoding[1] == "libx264" ? [] : ["its transparency was left out: MP4 has none"]))
+        let omissions = try #require(try Clips.render(source)).ending.omissions
+        #expect(omissions == (encoding[1] == "libx264" ? [] : [Finding(.leftOut, .transparency, named: "MP4")]))
     }
 }

@@ -405,7 +405,7 @@ import Testing
                 } catch let error as AttachmentError {
                     // FFmpeg knows it for what it is, and opens nothing that it names.
                     let isCalledPlaylist = error.message.contains("Apple HTTP Live Streaming")
-                    #expect(error.code == (isCalledPlaylist ? .unsupportedFeature : .corrupt))
+                    #expect(error.code == (isCalledPlaylist ? .unsupportedFeature : .undecodable))
                     return false
                 }
             }

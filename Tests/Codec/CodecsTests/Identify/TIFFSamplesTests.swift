@@ -135,7 +135,7 @@ import Testing
             guard parts[1].hasSuffix(".png") else {
                 let refusal = try Rendered.refusal(of: source, in: directory.url)
                 #expect(refusal?.code == .unsupportedFeature, "\(line): \(String(describing: refusal))")
-                #expect(refusal?.message.contains("its samples are \(parts[1]), which") == true, "\(line)")
+                #expect(refusal?.message.contains("ts samples are \(parts[1]), which") == true, "\(line)")
                 continue
             }
             let made = try Rendered.of(source, in: directory.url, profile: PictureJudge.lossless())

@@ -131,7 +131,7 @@ import Testing
             let refusal = try Rendered.refusal(
                 of: directory.url.appending(path: "\(name).avif"), in: directory.url)
             #expect(refusal?.code == .unsupportedFeature, "\(name): \(String(describing: refusal))")
-            #expect(refusal?.message.contains("its transparency is cropped or turned otherwise") == true)
+            #expect(refusal?.message.contains("ts transparency is cropped or turned otherwise") == true)
         }
     }
 

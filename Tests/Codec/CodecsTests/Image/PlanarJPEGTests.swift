@@ -163,8 +163,9 @@ import Testing
             try whole.prefix(whole.count * 2 / 3).write(to: cut)
             let refusal = try Rendered.refusal(of: cut, in: directory.url)
             #expect(refusal?.code == .corrupt)
-            let missing = progressive ? " of 611 rows is missing: " : " of 611 rows are missing: "
-            #expect(refusal?.message.contains(missing + "the file ends ") == true)
+            let finding = try #require(refusal?.finding)
+            #expect(finding.code == .endsBefore && finding.total == 611)
+            #expect(finding.part == (progressive ? .detail : .rows))
         }
     }
 

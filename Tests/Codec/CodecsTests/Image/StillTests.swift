@@ -329,6 +329,7 @@ import Testing
         let file = directory.url.appending(path: "cut")
         try whole.prefix(Int(Double(whole.count) * part)).write(to: file)
         let error = try Rendered.refusal(of: file, in: directory.url)
-        #expect(error?.code == .corrupt, "\(String(describing: error))")
+        // Bare JPEG XL doesn't say how long it is.
+        #expect(error?.code == (path.hasSuffix("jxl") ? .undecodable : .corrupt), "\(String(describing: error))")
     }
 }

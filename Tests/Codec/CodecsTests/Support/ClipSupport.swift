@@ -83,11 +83,12 @@ enum Clips {
                 outputs[role] = unsafe open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             }
             var reports: [RenditionReport] = []
-            let ending = try clip.render(
+            var ending = try clip.render(
                 command: RenderCommand(memory: 1 << 30, outputs: planned, effort: effort), outputs: outputs
             ) { report in
                 reports.append(report)
             }
+            ending.diagnosis = clip.probeResult.diagnosis.decoded(ending.diagnosis)
             return RenderedClip(probeResult: clip.probeResult, reports: reports, ending: ending, files: files)
         }
     }

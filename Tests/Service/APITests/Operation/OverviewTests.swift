@@ -89,7 +89,8 @@ import Testing
 
     @Test func `lists are narrowed by all that is asked, and name what can't be asked`() async throws {
         try await LiveService.run { live in
-            let one = try await fail(live, .unreadable(Finding(.checksumDiffers)), metadata: ["order": "1 & 2", "app": "a"])
+            let one = try await fail(
+                live, .unreadable(Finding(.checksumDiffers)), metadata: ["order": "1 & 2", "app": "a"])
             try await fail(live, .storeFull, metadata: ["order": "3", "app": "a"])
             for list in ["jobs", "attachments"] {
                 func found(_ query: String) async throws -> Int {

@@ -116,7 +116,9 @@ import Testing
     @Test func `of many failures the first are listed, and how to see all of them`() {
         var summary = Summary()
         for number in 0..<23 {
-            summary.add(ResultLine(path: Data("\(number)".utf8), refused: .unreadable(Finding(.checksumDiffers)), skipped: false))
+            summary.add(
+                ResultLine(
+                    path: Data("\(number)".utf8), refused: .unreadable(Finding(.checksumDiffers)), skipped: false))
         }
         for number in 0..<26 {
             var line = ResultLine(

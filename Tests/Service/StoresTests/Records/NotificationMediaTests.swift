@@ -17,7 +17,8 @@ import Testing
         #expect(try await fixture.records.dueMedia(limit: 9).isEmpty)
         let claim = try #require(try await fixture.store.claimNext())
         #expect(try await fixture.records.dueMedia(limit: 9).isEmpty)
-        _ = try await fixture.records.deliver([.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
+        _ = try await fixture.records.deliver(
+            [.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
         let due = try await fixture.records.dueMedia(limit: 9)
         #expect(due.map(\.id) == [.a])
         var step = MediaStep(of: due[0])
@@ -99,7 +100,8 @@ import Testing
                 DueDecision(occurrence: expected, late: .zero, isMissed: false, coalesced: 0, next: nil), rules: nil))
         let fired = try #require(NotificationDecision.fire(request, read, at: fixture.clock.now))
         let failed = FiringCompletion(
-            fired.firing, at: fixture.clock.now, .failed(ErrorReport(.unreadable(Finding(.checksumDiffers))), call: nil))
+            fired.firing, at: fixture.clock.now, .failed(ErrorReport(.unreadable(Finding(.checksumDiffers))), call: nil)
+        )
         let decided = try #require(NotificationDecision.complete(failed, fired))
         #expect(try await fixture.records.carryOut([decided]) == [true])
         #expect(try await fixture.records.firing(1, of: .a, tenant: .local)?.job == job)
@@ -152,7 +154,8 @@ import Testing
         #expect(try await fixture.records.attachment(prepared.id, of: ada) != nil)
         try await fixture.records.complete(
             FiringCompletion(
-                decided.firing, at: fixture.clock.now, .failed(ErrorReport(.unreadable(Finding(.checksumDiffers))), call: nil)))
+                decided.firing, at: fixture.clock.now,
+                .failed(ErrorReport(.unreadable(Finding(.checksumDiffers))), call: nil)))
         _ = try await fixture.records.expire(limit: 10, from: nil)
         #expect(try await fixture.records.attachment(prepared.id, of: ada) == nil)
         #expect(try await fixture.records.dueMedia(limit: 9).isEmpty)

@@ -186,7 +186,8 @@ import Testing
         #expect(found == [firing])
         try await fixture.records.complete(
             FiringCompletion(
-                firing.record, at: fixture.clock.now, .failed(ErrorReport(.unreadable(Finding(.checksumDiffers))), call: nil)))
+                firing.record, at: fixture.clock.now,
+                .failed(ErrorReport(.unreadable(Finding(.checksumDiffers))), call: nil)))
         let failed = try #require(try await fixture.firing("a", 1))
         #expect(failed.state == .failed && failed.place == 1 && failed.error?.code == .corrupt)
         #expect(try await fixture.notification("a")?.counts.failed == 1)

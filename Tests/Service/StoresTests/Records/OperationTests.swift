@@ -36,7 +36,8 @@ import Testing
                 ClaimCapacity(1), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60)
             ).first)
         #expect(claim.submission.traceparent == job.traceparent)
-        _ = try await fixture.records.deliver([.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
+        _ = try await fixture.records.deliver(
+            [.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
         let webhooks = try await fixture.records.dueWebhooks(10, for: .seconds(30))
         #expect(webhooks.map(\.traceparent) == [job.traceparent])
     }

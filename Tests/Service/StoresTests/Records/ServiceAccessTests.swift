@@ -20,7 +20,8 @@ import Testing
         #expect(try await records.access(openedBy: job.id, of: .local).isEmpty)
         let blob = try await fixture.store.commit("text")
         let outcomes: [AttachmentOutcome] = [
-            .delivered(claim.attachments[0], [.main: blob]), .failed(claim.attachments[1], .unreadable(Finding(.checksumDiffers))),
+            .delivered(claim.attachments[0], [.main: blob]),
+            .failed(claim.attachments[1], .unreadable(Finding(.checksumDiffers))),
         ]
         _ = try await records.deliver(outcomes, under: claim)
         _ = try await records.deliver(outcomes, under: claim)

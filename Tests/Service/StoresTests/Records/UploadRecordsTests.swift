@@ -175,7 +175,8 @@ import Testing
             of: acme, where: CallFilter(type: .uploadCompleted), after: nil, limit: 5)
         #expect(calls.elements.map(\.subject) == [id.rawValue])
         // Done, its bytes are the job's to give up.
-        _ = try await fixture.records.deliver([.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
+        _ = try await fixture.records.deliver(
+            [.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
         #expect(try await fixture.records.unneeded(among: [upload.source]) == [upload.source])
     }
 

@@ -64,6 +64,8 @@ import Testing
 
     @Test func `a file that begins as its name says isn't told that it doesn't`() {
         let named = AttachmentError.unrecognizedType(sniffed: "image/gif").ofFile(named: "a.gif", declared: nil)
-        #expect(named.message.hasPrefix("This is named .gif and begins like one, but Satchel could read nothing behind that."))
+        #expect(
+            named.message.hasPrefix(
+                "This is named .gif and begins like one, but Satchel could read nothing behind that."))
     }
 }

@@ -53,7 +53,7 @@ import Testing
             ),
             (
                 Finding(.tooSmall, of: 22),
-                "This file has 22 bytes, too few for a picture, sound or video. Get the file again from where it came from."
+                "The file has 22 bytes, and that is too little for a picture, sound or video. Get the file again from where it came from."
             ),
             (
                 Finding(.checksumDiffers, named: "first page"),
@@ -90,7 +90,8 @@ import Testing
     }
 
     @Test(arguments: 0..<400)
-    func `whatever the numbers are, each sentence is whole and no two numbers in it print the same`(seed: UInt64) throws {
+    func `whatever the numbers are, each sentence is whole and no two numbers in it print the same`(seed: UInt64) throws
+    {
         var random = SeededGenerator(seed: seed)
         let odd = [0, 1e-9, 0.004, 0.5, 1, 2, 59.996, 60, 3600, 1e7, 1e18, 6.1e18, .infinity, .nan, -1]
         func amount() -> Double? { Bool.random(using: &random) ? odd.randomElement(using: &random) : nil }
@@ -103,7 +104,9 @@ import Testing
             }
             #expect(finding.refusal.hasSuffix("."))
             let (missing, total) = (finding.missing ?? 0, finding.total ?? 0)
-            guard missing.isFinite, total.isFinite, missing > 0.01, total - missing > 0.01, total < 3600 else { continue }
+            guard missing.isFinite, total.isFinite, missing > 0.01, total - missing > 0.01, total < 3600 else {
+                continue
+            }
             let figures = finding.what.matches(of: /[0-9]+\.[0-9]+ s/).map { String($0.0) }
             #expect(Set(figures).count == figures.count, "\(finding.what)")
         }

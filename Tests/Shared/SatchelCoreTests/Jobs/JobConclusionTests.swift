@@ -41,7 +41,9 @@ import Testing
     ) throws -> JobConclusion {
         try JobConclusion(
             of: job, ids, wanted: Set(wanted.map { ids[$0] }),
-            outcomes: ids.enumerated().map { outcome($1, failing.contains($0) ? .unreadable(Finding(.checksumDiffers)) : nil) }, at: now)
+            outcomes: ids.enumerated().map {
+                outcome($1, failing.contains($0) ? .unreadable(Finding(.checksumDiffers)) : nil)
+            }, at: now)
     }
 
     /// Every subset of failures, in both modes.

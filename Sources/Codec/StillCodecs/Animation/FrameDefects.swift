@@ -38,7 +38,8 @@ package final class FrameDefects {
     }
 
     var defect: Finding {
-        Finding(code ?? .notDecoded, .frames, missing: missing, of: total, named: code == .endsWithin ? "last frame" : nil)
+        Finding(
+            code ?? .notDecoded, .frames, missing: missing, of: total, named: code == .endsWithin ? "last frame" : nil)
     }
 
     /// - Parameter rows: Missing in the frame that comes now, or that should have come, of how many.
