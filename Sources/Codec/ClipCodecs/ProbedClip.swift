@@ -251,9 +251,8 @@ private struct Streams {
             let isDefault = unsafe stream.pointee.disposition & AV_DISPOSITION_DEFAULT != 0
             let name = unsafe String(cString: avcodec_get_name(parameters.pointee.codec_id))
             func track(_ kind: Diagnosis.Track.Kind) -> Diagnosis.Track {
-                let channels = unsafe Int(parameters.pointee.ch_layout.nb_channels)
-                return Diagnosis.Track(
-                    kind, coding: coding, channels: channels > 0 ? channels : nil,
+                Diagnosis.Track(
+                    kind, coding: coding, channels: unsafe Int(parameters.pointee.ch_layout.nb_channels),
                     language: unsafe demuxer.tag("language", of: stream))
             }
             switch type {
@@ -287,11 +286,7 @@ private struct Streams {
                 guard facts != nil || !isTaken else { continue }
                 found.tracks.append(track(.audio))
                 audioTracks.append(facts)
-                tracks.append(
-                    AudioTrack(
-                        coding: coding, language: unsafe demuxer.tag("language", of: stream),
-                        channels: unsafe Int(parameters.pointee.ch_layout.nb_channels), isDefault: isDefault,
-                        isDecodable: facts != nil))
+                tracks.append(AudioTrack(track: track(.audio), isDefault: isDefault, isDecodable: facts != nil))
             case AVMEDIA_TYPE_SUBTITLE:
                 subtitles += 1
                 found.tracks.append(track(.subtitles))

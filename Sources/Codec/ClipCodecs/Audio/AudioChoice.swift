@@ -3,39 +3,11 @@ import StillCodecs
 
 /// One of a container's sound tracks, as its header tells.
 struct AudioTrack: Hashable, Sendable {
-    /// What people call its coding.
-    var coding: String
-    /// As the container says: `eng`; nil where it doesn't, or not in letters.
-    var language: String?
-    var channels: Int
+    var track: Diagnosis.Track
     /// What the container wants to be played where nobody chooses.
     var isDefault: Bool
     /// An allowed decoder takes it, as far as its header tells.
     var isDecodable: Bool
-
-    init(coding: String, language: String? = nil, channels: Int, isDefault: Bool, isDecodable: Bool) {
-        self.coding = coding
-        let letters = language?.lowercased() ?? ""
-        let isPlain = (2...8).contains(letters.count) && letters.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "-") }
-        self.language = isPlain && letters != "und" ? letters : nil
-        self.channels = channels
-        self.isDefault = isDefault
-        self.isDecodable = isDecodable
-    }
-
-    /// `eng, AAC, stereo`.
-    fileprivate var words: String {
-        let layout =
-            switch channels {
-            case ...0: nil as String?
-            case 1: "mono"
-            case 2: "stereo"
-            case 6: "5.1"
-            case 8: "7.1"
-            default: "\(channels) channels"
-            }
-        return [language, coding, layout].compactMap(\.self).joined(separator: ", ")
-    }
 }
 
 /// Which of a container's sound tracks is kept: the container's default where it can be decoded, else the first that can.
@@ -54,16 +26,19 @@ struct AudioChoice: Hashable, Sendable {
         kept = tracks.firstIndex { $0.isDefault && $0.isDecodable } ?? tracks.firstIndex(where: \.isDecodable)
         guard let wanted else { return }
         guard let kept else {
-            let codings = tracks.reduce(into: [String]()) { if !$0.contains($1.coding) { $0.append($1.coding) } }
+            let codings = tracks.reduce(into: [String]()) {
+                if !$0.contains($1.track.coding) { $0.append($1.track.coding) }
+            }
             let listed = codings.prefix(3).joined(separator: ", ") + (codings.count > 3 ? " and others" : "")
             loss = Finding(.notSupported, .soundTracks, named: listed)
             return
         }
         if !tracks[wanted].isDecodable {
-            loss = Finding(.notSupported, .soundTracks, missing: 1, of: tracks.count, named: tracks[wanted].coding)
+            loss = Finding(
+                .notSupported, .soundTracks, missing: 1, of: tracks.count, named: tracks[wanted].track.coding)
         }
         guard tracks.count > 1 else { return }
         omission = Finding(
-            .oneTaken, .soundTracks, missing: tracks.count - kept - 1, of: tracks.count, named: tracks[kept].words)
+            .oneTaken, .soundTracks, missing: tracks.count - kept - 1, of: tracks.count, named: tracks[kept].track.text)
     }
 }

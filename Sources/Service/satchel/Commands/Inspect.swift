@@ -133,7 +133,7 @@ struct Inspect: AsyncParsableCommand {
         if let frames = probeResult.frames { facts.append(("frames", "\(frames)")) }
         if let duration = probeResult.duration { facts.append(("duration", Quantity.seconds(duration))) }
         let diagnosis = probeResult.diagnosis
-        facts += diagnosis.tracks.map { ("track", $0.text) }
+        facts += diagnosis.tracks.map { ($0.kind.rawValue, $0.text) }
         if let pages = diagnosis.pages { facts.append(("pages", "\(pages)")) }
         if diagnosis.hasTransparency { facts.append(("alpha", "its pixels can be transparent")) }
         if let seconds = diagnosis.announced { facts.append(("announced", Quantity.seconds(seconds))) }

@@ -231,10 +231,11 @@ extension Finding.Code {
 }
 
 extension Diagnosis.Track {
-    /// `audio AAC, 2 channels, eng`.
+    /// `eng, AAC, stereo`.
     public var text: String {
-        let counted = channels.map { "\($0) channel\($0 == 1 ? "" : "s")" }
-        return (["\(kind.rawValue) \(coding)"] + [counted, language].compactMap(\.self)).joined(separator: ", ")
+        let layouts = [1: "mono", 2: "stereo", 6: "5.1", 8: "7.1"]
+        let layout = channels.map { layouts[$0] ?? "\($0) channels" }
+        return [language, coding, layout].compactMap(\.self).joined(separator: ", ")
     }
 }
 

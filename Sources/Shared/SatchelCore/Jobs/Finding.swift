@@ -144,11 +144,16 @@ public struct Diagnosis: Hashable, Sendable, Codable {
         @Nullable public var channels: Int?
         @Nullable public var language: String?
 
-        public init(_ kind: Kind, coding: String, channels: Int? = nil, language: String? = nil) {
+        /// - Parameters:
+        ///   - channels: 0 for none.
+        ///   - language: As the container says: `eng`; dropped where it isn't in letters.
+        public init(_ kind: Kind, coding: String, channels: Int = 0, language: String? = nil) {
             self.kind = kind
             self.coding = coding
-            self.channels = channels
-            self.language = language
+            self.channels = channels > 0 ? channels : nil
+            let letters = language?.lowercased() ?? ""
+            let isPlain = letters.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "-") }
+            self.language = (2...8).contains(letters.count) && isPlain && letters != "und" ? letters : nil
         }
     }
 

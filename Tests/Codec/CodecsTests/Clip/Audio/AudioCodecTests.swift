@@ -220,8 +220,10 @@ import Testing
         for _ in 0..<2000 {
             let tracks = (0..<Int.random(in: 0...6, using: &generator)).map { index in
                 AudioTrack(
-                    coding: ["AAC", "WavPack"][index % 2], language: languages.randomElement(using: &generator) ?? nil,
-                    channels: Int.random(in: 0...9, using: &generator), isDefault: .random(using: &generator),
+                    track: Diagnosis.Track(
+                        .audio, coding: ["AAC", "WavPack"][index % 2],
+                        language: languages.randomElement(using: &generator) ?? nil),
+                    isDefault: .random(using: &generator),
                     isDecodable: .random(using: &generator))
             }
             let choice = AudioChoice(of: tracks)
