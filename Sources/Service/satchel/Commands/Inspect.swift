@@ -3,6 +3,8 @@ import SatchelCore
 import CodecPool
 import Foundation
 import Ingest
+import Stores
+import SystemPackage
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -83,6 +85,7 @@ struct Inspect: AsyncParsableCommand {
             guard case .file(let path, _)? = walk.next(), path.count <= URL(filePath: file).lastPathComponent.utf8.count
             else { throw .invalidSource(reason: "it is not a regular file") }
             let source = try walk.root.open(path)
+            let bytes = source.state.bytes
             do throws(AttachmentError) {
                 let staging = decode ? MemoryStagingArea(scratch: "/tmp") : nil
                 return .success(
@@ -90,7 +93,7 @@ struct Inspect: AsyncParsableCommand {
                         source.takeDescriptor(), named: file, profile: profile, request: requested.request,
                         limits: .commandLine, wantsForecasts: true, staging: staging, in: pool))
             } catch {
-                throw error.ofFile(named: file, declared: nil, bytes: source.bytes)
+                throw error.ofFile(named: file, declared: nil, bytes: bytes)
             }
         } catch {
             return .failure(error)
