@@ -333,7 +333,7 @@ private struct Streams {
         }
         if let track = tracks.first {
             return .unsupportedFeature(
-                reason: "its sound is \(track.coding), which is not supported", advice: "Convert it to AAC.")
+                reason: "its sound is \(track.track.coding), which is not supported", advice: "Convert it to AAC.")
         }
         guard !hasAcceptedCoding, streams > 0 else { return nil }
         return .unsupportedFeature(

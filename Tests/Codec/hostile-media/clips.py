@@ -109,7 +109,7 @@ def with_sequence(samples: Samples, width: int, height: int) -> bytes:
 
 
 def limits(samples: Samples):
-    yield "frame-above-limit.mp4", with_sequence(samples, 6_336, 6_336), ["too_many_pixels", "corrupt", "delivered"]
+    yield "frame-above-limit.mp4", with_sequence(samples, 6_336, 6_336), ["too_many_pixels", "corrupt", "undecodable", "delivered"]
     # What is beyond the limit is carried, and not looked at.
     for count in (8, 9, 40):
         path = samples.directory / f"streams-{count}.mkv"
@@ -119,7 +119,7 @@ def limits(samples: Samples):
 
 
 def bombs(samples: Samples):
-    big = ["too_many_pixels", "corrupt", "unrecognized_type"]
+    big = ["too_many_pixels", "corrupt", "undecodable", "unrecognized_type"]
     for name, data in sized(samples, 30_000, 30_000).items():
         yield f"bomb-{name}", data, big + ["delivered"]
     yield "bomb-sequence.mp4", with_sequence(samples, 16_000, 16_000), big
@@ -154,7 +154,7 @@ def matroska_field(data: bytes, name: bytes, value: bytes) -> bytes:
 
 
 def lies(samples: Samples):
-    any_ = ["delivered", "corrupt", "too_many_pixels", "too_expensive", "unrecognized_type", "too_long", "cap_unreachable",
+    any_ = ["delivered", "corrupt", "undecodable", "too_many_pixels", "too_expensive", "unrecognized_type", "too_long", "cap_unreachable",
             "invalid_source",
             "unsupported_feature"]
     mp4 = samples.mp4

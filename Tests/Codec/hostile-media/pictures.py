@@ -148,7 +148,7 @@ def limits():
     # Nor does one of 64 megapixels take little.
     side = 8_000 if os.environ.get("SATCHEL_TESTS") == "full" else 2_000
     yield "large.jxl", whole_jxl(side, side), ["delivered"]
-    yield "still.jxl-above-limit", jxl(20_001, 15_000), ["too_many_pixels 300015000 300000000", "corrupt"]
+    yield "still.jxl-above-limit", jxl(20_001, 15_000), ["too_many_pixels 300015000 300000000", "corrupt", "undecodable"]
     yield from pair("still.bmp", row_of_bmp, most)
     yield from pair("still.gif", gif, most)
     # libheif has a limit of its own, of 2 to the 28th.
@@ -192,15 +192,15 @@ def bombs():
     ]:
         # libvips 8.16 looks at frames of JXL before it tells the size.
         vague = any(word in name for word in ("huge", "canvas", "65535.gif", ".jxl"))
-        yield name, data, ["too_many_pixels"] + (["corrupt", "unsupported_feature"] if vague else [])
+        yield name, data, ["too_many_pixels"] + (["corrupt", "undecodable", "unsupported_feature"] if vague else [])
 
 
 # MARK: Lies
 
 def lies():
     """(name, bytes, what may come of rendering them)."""
-    damaged = ["corrupt"]
-    either = ["delivered", "corrupt", "too_many_pixels", "too_expensive", "unrecognized_type", "too_many_frames",
+    damaged = ["corrupt", "undecodable"]
+    either = ["delivered", "corrupt", "undecodable", "too_many_pixels", "too_expensive", "unrecognized_type", "too_many_frames",
               "unsupported_feature"]
     # Fewer pixels than promised.
     yield "promises.jpg", jpeg(2_000, 2_000), either  # libjpeg is content with less.

@@ -53,16 +53,9 @@ import Testing
 
     @Test func `no sample is called truncated by seconds that were delivered`() throws {
         for sample in try MediaManifest.load().files where [.audio, .video].contains(sample.expect.kind) {
-            guard let made = try? Rendered.sample(sample.path), let report = made.report(.main) else { continue }
-            let track = report.tracks.first { $0.kind == (made.probeResult.kind == .video ? .video : .audio) }
-            let (end, duration) = (try #require(track?.end), try #require(report.duration))
-            #expect(abs(end - duration) < 0.5, "\(sample.path): \(end) s, reported as \(duration) s")
-            let diagnosis = made.ending.diagnosis
-            #expect(diagnosis.checked == .decoded)
-            for loss in diagnosis.losses where loss.code == .notDecoded && loss.name == "end" {
-                let source = try #require(made.probeResult.duration)
-                #expect(source - end > 0.02, "\(sample.path): \(loss.text), and \(end) s of \(source) s are there")
-            }
+            guard let made = try? Rendered.sample(sample.path) else { continue }
+            #expect(made.ending.diagnosis.checked == .decoded)
+            #expect(made.contradiction == nil, "\(sample.path)")
         }
     }
 }

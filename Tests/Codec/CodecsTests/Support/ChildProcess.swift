@@ -11,7 +11,7 @@ struct Survived: Codable {
     var name: String
     /// `delivered`, or an error's code, with the count and the limit where it has them.
     var outcome: String
-    /// What the error tells the sender.
+    /// What the error tells the sender, or in what the diagnosis of a file that is delivered is wrong.
     var message: String
     /// Bytes of memory, at the peak, above those of a process that has not begun.
     var memory: Int64
@@ -42,7 +42,7 @@ struct Survived: Codable {
         do {
             if renders {
                 let directory = try TemporaryDirectory()
-                _ = try Rendered.of(source, in: directory.url)
+                message = try Rendered.of(source, in: directory.url).contradiction ?? ""
             } else {
                 try withDescriptor(source) { descriptor in
                     _ = try Codec.everything.identify(descriptor, order: WorkOrder(profile: .notification))

@@ -86,6 +86,22 @@ struct Rendered {
         }
     }
 
+    /// What the diagnosis claims and the delivered files contradict; nil where they agree.
+    var contradiction: String? {
+        let diagnosis = ending.diagnosis
+        let findings = diagnosis.evidence + diagnosis.omissions + diagnosis.losses
+        if let odd = findings.first(where: { !$0.isPlausible }) { return "\(odd)" }
+        guard let report = report(.main), [.audio, .video].contains(probeResult.kind) else { return nil }
+        let kind: Diagnosis.Track.Kind = probeResult.kind == .video ? .video : .audio
+        guard let end = report.tracks.first(where: { $0.kind == kind })?.end, let duration = report.duration,
+            let source = probeResult.duration
+        else { return "there is no track of its kind" }
+        if abs(end - duration) >= 0.5 { return "\(end) s are there, and \(duration) s are reported" }
+        let claimed = diagnosis.losses.first { $0.code == .notDecoded && $0.name == "end" }
+        if let claimed, source - end < 0.02 { return "\(claimed.text), and \(end) s of \(source) s are there" }
+        return nil
+    }
+
     func path(_ role: RenditionRole) throws -> String {
         guard let file = files[role] else { throw Tool.Failure(description: "no \(role.rawValue) was made") }
         return file.path
