@@ -15,6 +15,8 @@ import sys
 import time
 from pathlib import Path
 
+REPOSITORY = (Path(__file__).parent / "repository").read_text(encoding="utf-8").strip()
+
 EXIT_STATUS = [
     ("0", "The command was successful."),
     ("1", "Something failed or was not delivered."),
@@ -138,7 +140,7 @@ def page(command, path, inherited):
     yield from items(EXIT_STATUS)
     yield ".Sh EXAMPLES"
     yield from paragraphs(examples.strip("\n") or "\n".join(line for line in inherited if f"{line} ".startswith(f"  {title} ")))
-    yield ".Sh SEE ALSO"
+    yield from (".Sh BUGS", f"Report them at {quoted(REPOSITORY)} .", ".Sh SEE ALSO")
     related = [path[:-1]] * (len(path) > 1) + [[*path, child["commandName"]] for child in commands]
     yield from (f".Xr {'-'.join(other)} 1{' ,' if other != related[-1] else ''}" for other in related)
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from texts import prose_lines
@@ -12,7 +13,11 @@ SITES = {
     "keepachangelog.com", "www.debian.org", "www.sqlite.org", "www.postgresql.org", "spec.matrix.org", "signal.org",
     "xmpp.org", "www.apache.org",
 }  # fmt: skip
-REPOSITORY = "https://github.com/OWNER/satchel"
+ROOT = Path(__file__).resolve().parents[2]
+REPOSITORY = (ROOT / "Packaging/repository").read_text(encoding="utf-8").strip()
+# Files that must name it. Packaging/repository.sh writes it there.
+NAMING = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "Packaging/debian/control", "Packaging/debian/changelog",
+          "Packaging/debian/copyright", "Docker/Dockerfile"]  # fmt: skip
 
 # Lines that a page may have, without those of generated tables; `docs/` stands for every page below it.
 LENGTHS = {"README.md": 200, "CONTRIBUTING.md": 150, "Benchmarks/README.md": 250, "docs/": 250}
@@ -68,6 +73,17 @@ def foreign_repositories(source):
         for match in re.finditer(r"https?://github\.com[^\s`\"')>]*", line):
             if not re.match(re.escape(REPOSITORY) + r"(?![\w-])", match[0]):
                 yield number, match[0]
+
+
+def contacts(root):
+    """Yields a complaint for every file that must name the repository and doesn't, or that has a mail address."""
+    for path in NAMING:
+        source = (root / path).read_text(encoding="utf-8")
+        if REPOSITORY not in source:
+            yield f"{path}:1: {REPOSITORY} is missing. Run Packaging/repository.sh."
+        for number, line in enumerate(source.splitlines(), 1):
+            if match := re.search(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", line):
+                yield f"{path}:{number}: mail address {match[0]}; name the repository instead"
 
 
 def own_lines(source):

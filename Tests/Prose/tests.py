@@ -182,6 +182,14 @@ class CheckTests(unittest.TestCase):
         self.assert_found("61 lines are unreleased", CHANGELOG_md=entries.format("- An entry.\n" * 61))
         self.assertEqual(self.complaints(CHANGELOG_md=entries.format("- An entry.\n" * 60)), [])
 
+    def test_contacts(self):
+        self.assertEqual(list(links.contacts(links.ROOT)), [])
+        with tempfile.TemporaryDirectory() as directory:
+            for path in links.NAMING:
+                (Path(directory) / path).parent.mkdir(parents=True, exist_ok=True)
+                (Path(directory) / path).write_text("Write to security@example.org.\n", encoding="utf-8")
+            self.assertEqual(len(list(links.contacts(Path(directory)))), 2 * len(links.NAMING))
+
     def test_sentences_of_each_kind(self):
         self.assert_found("README.md:3: no subject or verb: Of a job.", README_md="# Title\n\nIt works. Of a job.\n")
         long = " ".join(["word"] * 31)
