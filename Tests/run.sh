@@ -136,7 +136,7 @@ run_part() {
             ;;
         # The API's tests on PostgreSQL and a bucket.
         APITests+nodes)
-            nodes='^APITests\.(EventStreamTests|NotificationTests)/'
+            nodes='^APITests\.(CredentialsTests|EventStreamTests|NotificationTests)/'
             [ $sweeps = sampled ] || nodes='^APITests\.'
             run "$1" env SATCHEL_TEST_STORE=cluster "$few" "$tests" --testing-library swift-testing --filter "$nodes"
             ;;

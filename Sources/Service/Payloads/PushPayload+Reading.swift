@@ -48,9 +48,21 @@ extension PushPayload {
             }
         }
     }
+
+    /// Where its shown messages have strings that are http or https URLs, media or not.
+    public var urlPlaces: [JSONPointer] {
+        messages.filter(\.isShown).flatMap { message in
+            message.document.paths { value in
+                MediumUse.url(value).map { !$0.hasPrefix(MediumUse.contentScheme) } ?? false
+            }.map { document.pointer(of: message.path + $0) }
+        }
+    }
 }
 
 extension PayloadFormat {
+    /// Places of a message where media are found.
+    public var mediaPlaces: [JSONPointer] { rules.conventions.map(\.place) }
+
     /// What is to be sent, for whoever sent something else.
     public var form: String { rules.form }
 }

@@ -41,6 +41,12 @@ package struct TokenBucket: Hashable, Sendable {
     /// A full bucket gives one to any number.
     private func taken(_ count: Int) -> Double { min(Double(max(count, 1)), capacity) }
 
+    /// What there is, and the time until the bucket is full.
+    package func state(at now: ContinuousClock.Instant) -> (level: Double, fullAfter: Duration) {
+        let level = level(at: now)
+        return (level, .seconds((capacity - level) / rate))
+    }
+
     package func isFull(at now: ContinuousClock.Instant) -> Bool { level(at: now) >= capacity }
 
     private func level(at now: ContinuousClock.Instant) -> Double {

@@ -108,6 +108,22 @@ import Testing
         #expect(heard.filter { $0.name == "rendition" }.allSatisfy { $0.id.hasPrefix(process) })
     }
 
+    @Test func `a key that another process revokes ends its followers within a second, before any link`() async throws {
+        let cluster = try await Cluster()
+        try await cluster.submit("one")
+        let follower = try cluster.follow("one")
+        try await follower.hears("started")
+        let keys = try await cluster.harness.run("key", "list", "--format", "json").output
+        let list = try #require(try JSONSerialization.jsonObject(with: keys) as? [[String: Any]])
+        for id in list.compactMap({ $0["id"] as? String }) { _ = try await cluster.harness.run("key", "revoke", id) }
+        let revoked = ContinuousClock.now
+        cluster.gates.open("/one")
+        _ = try await follower.program.end()
+        #expect(ContinuousClock.now - revoked < .seconds(3))
+        let names = try follower.names
+        #expect(!names.contains("finished"), "\(names)")
+    }
+
     @Test func `a node that isn't where it says leaves its jobs' followers with beginning and end`() async throws {
         let cluster = try await Cluster(advertising: "http://127.0.0.1:1")
         try await cluster.submit("one")

@@ -46,6 +46,7 @@ extension ServiceRequests {
         var request = URLRequest(url: try #require(URL(string: url.absoluteString + path)), timeoutInterval: timeout)
         request.httpMethod = method
         request.httpBody = body
+        if body != nil { request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type") }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         if let key = key ?? self.key { request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization") }
         let (data, response) = try await session.data(for: request)

@@ -6,6 +6,10 @@ public struct EnrichedPayload: Sendable, Hashable {
     public var payload: Data
     /// The job that prepared the media; `nil` if the payload has none.
     public var job: String?
+    /// How many media the payload names.
+    public var mediaCount: Int
+    /// `no_media_found` and the place of a URL, if the payload has one but names no media.
+    public var warning: String?
     /// The failures, such as `fetch_failed;of="photo"`.
     public var failed: String?
     /// The parts omitted to save space, such as `preview_url;of="photo"`.
@@ -56,11 +60,12 @@ extension SatchelClient {
     ///   - deadline: The deadline in seconds; `nil` for the service's default of 10.
     ///   - delivery: The delivery of the links; `nil` for `private`. Use `shared` for a payload with many recipients.
     ///   - encrypt: The scheme for encrypting renditions; `nil` for none. The keys are under `satchel`, with the links.
+    ///   - mediaPlaces: JSON pointers to further places of media, such as `/photo`.
     public func enrich(
         payload: Data, format: PayloadFormat = .apns, profile: String? = nil, onFailure: FailureMode? = nil,
         pushType: PushType? = nil,
         expiration: Date? = nil, deadline: TimeInterval? = nil, delivery: JobRequest.Delivery? = nil,
-        encrypt: JobRequest.Scheme? = nil
+        encrypt: JobRequest.Scheme? = nil, mediaPlaces: [String] = []
     ) async throws -> EnrichedPayload {
         var call = Call("POST", "v1", "payloads", format.rawValue)
         call.add("profile", profile)
@@ -69,6 +74,7 @@ extension SatchelClient {
         call.add("deadline", deadline.map { "\($0)" })
         call.add("delivery", delivery?.rawValue)
         call.add("encrypt", encrypt?.rawValue)
+        call.add("media", mediaPlaces.isEmpty ? nil : mediaPlaces.joined(separator: ","))
         if let expiration {
             // Only APNs has a header for it.
             if format == .apns {
@@ -80,7 +86,9 @@ extension SatchelClient {
         call.body = .bytes(payload, type: "application/json")
         let answer = try await transport.send(call)
         return EnrichedPayload(
-            payload: answer.body, job: answer.header("Satchel-Job"), failed: answer.header("Satchel-Failed"),
-            dropped: answer.header("Satchel-Dropped"))
+            payload: answer.body, job: answer.header("Satchel-Job"),
+            mediaCount: answer.header("Satchel-Media").flatMap(Int.init) ?? 0,
+            warning: answer.header("Satchel-Warning"),
+            failed: answer.header("Satchel-Failed"), dropped: answer.header("Satchel-Dropped"))
     }
 }

@@ -140,7 +140,10 @@ public struct Rendition: Hashable, Sendable, Decodable {
 
 /// The source as submitted. Width and height are those of the upright picture.
 public struct SourceFacts: Hashable, Sendable, Decodable {
+    /// The name as submitted, or the last component of the URL.
     public var name: String?
+    /// The host of the URL; `nil` for other sources.
+    public var host: String?
     public var bytes: Int64?
     public var width: Int?
     public var height: Int?
@@ -205,6 +208,16 @@ public struct ErrorReport: Hashable, Sendable, Decodable {
     /// The matching code of `UNError`.
     public var unError: Int?
     public var retryable: Bool
+    /// What kept the origin from returning the file; `nil` for other errors.
+    public var cause: FetchCause?
+}
+
+/// What kept an origin from returning a file.
+public struct FetchCause: Hashable, Sendable, Decodable {
+    /// `status`, `dns`, `tls`, `refused`, `unreachable`, `reset`, `redirect`, `too_slow`, `invalid_answer` or `encoding`.
+    public var type: String
+    /// The status that the origin answered with, if the type is `status`.
+    public var status: Int?
 }
 
 /// A page of a list.

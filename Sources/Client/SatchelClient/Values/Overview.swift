@@ -84,9 +84,11 @@ public struct ServiceFigures: Hashable, Sendable, Decodable {
     public var callsPending: Int
 }
 
-/// Attachments that failed with one code, and are still there.
+/// Attachments that failed with one code and cause, and are still there.
 public struct FailureGroup: Hashable, Sendable, Decodable {
     public var code: SatchelError.Code
+    /// Of failed fetches; otherwise `nil`.
+    public var cause: FetchCause?
     /// Up to 10,000: then there may be more.
     public var count: Int
     /// Whether the latest could come to something else when tried again.

@@ -23,7 +23,7 @@ struct ConsoleAccess: Sendable {
 
     /// Whether a form is one of ours. Another port of the same host is not (`same-site`).
     private func isOwn(_ request: Request) -> Bool {
-        if let site = request.headers[.secFetchSite] { return site.lowercased() == "same-origin" }
+        if let site = request.headers["Sec-Fetch-Site"] { return site.lowercased() == "same-origin" }
         return request.headers[.origin]?.lowercased() == origin
     }
 
@@ -48,13 +48,6 @@ struct ConsoleAccess: Sendable {
         return "\(cookieName)=\(token?.secretText ?? ""); Path=/; Max-Age=\(age); HttpOnly; SameSite=Strict"
             + (isSecure ? "; Secure" : "")
     }
-}
-
-extension HTTPField.Name {
-    // Tokens by RFC 9110: never nil.
-    static let secFetchSite = Self("Sec-Fetch-Site") ?? .origin
-    /// A page that refreshes itself says so.
-    static let satchelRefresh = Self("Satchel-Refresh") ?? .origin
 }
 
 extension Problem {

@@ -36,10 +36,11 @@ struct ConsoleMedia: Sendable {
         headers[.crossOriginResourcePolicy] = "same-origin"
         let status = HTTPResponse.Status(code: answer.status)
         guard let range = answer.body else { return Response(status: status, headers: headers) }
-        let blobs = visit.service.store.blobs
+        let (blobs, credentials) = (visit.service.store.blobs, visit.context.credentials)
         let body = ResponseBody(contentLength: range.count) { writer in
             var next = range.lowerBound
             while next < range.upperBound {
+                try await credentials?.check()
                 let bytes = try await blobs.read(next..<min(next + Self.piece, range.upperBound), of: blob)
                 guard !bytes.isEmpty else { throw AttachmentError.notInStore(what: "The rendition") }
                 try await writer.write(ByteBuffer(bytes: bytes))

@@ -63,7 +63,8 @@ extension ConsolePage {
         return [
             ("Kind", Element.text(attachment["kind"]?.text)), ("Result", Element.text(attachment["result"]?.text)),
             ("Source", Element.text(source?["decoded_type"]?.text ?? source?["sniffed_type"]?.text)),
-            ("Size", "\(Element.extent(source))"), ("Bytes", "\(Element.bytes(source?["bytes"]))"),
+            ("Host", Element.text(source?["host"]?.text)), ("Size", "\(Element.extent(source))"),
+            ("Bytes", "\(Element.bytes(source?["bytes"]))"),
             ("Created", Element.time(attachment["created_at"]?.text)),
             ("Finished", Element.time(attachment["finished_at"]?.text)),
             ("Kept until", Element.time(attachment["expires_at"]?.text)),

@@ -14,7 +14,12 @@ extension ConsolePage {
             .failures, query: [("since", since(span, visit)), ("code", visit.filter("code"))])
         let groups = answer["groups"]?.elements ?? []
         var cards: [HTMLText] = []
-        for group in groups { cards.append(try await card(group, span, visit)) }
+        // What is retried is a code, whatever its causes.
+        var codes: [String] = []
+        for case let code? in groups.map({ $0["code"]?.text }) where !codes.contains(code) { codes.append(code) }
+        for code in codes {
+            cards.append(try await card(code, groups.filter { $0["code"]?.text == code }, span, visit))
+        }
         let tabs = failureSpans.map { item -> HTMLText in
             let current: HTMLText = item.name == span.name ? " aria-current=\"true\"" : ""
             return "<li><a href=\"/console/failures?span=\(item.name)\"\(current)>\(item.label)</a></li>\n"
@@ -74,25 +79,30 @@ extension ConsolePage {
     // MARK: One code
 
     private static func card(
-        _ group: JSONValue, _ span: (name: String, label: String, seconds: Double?), _ visit: ConsoleVisit
+        _ code: String, _ groups: [JSONValue], _ span: (name: String, label: String, seconds: Double?),
+        _ visit: ConsoleVisit
     ) async throws -> HTMLText {
-        let code = group["code"]?.text ?? ""
-        let count = Int(group["count"]?.number ?? 0)
-        let kinds = (group["kinds"]?.elements ?? []).compactMap(\.text).joined(separator: ", ")
+        let count = groups.reduce(0) { $0 + Int($1["count"]?.number ?? 0) }
+        let kinds = Set(groups.flatMap { $0["kinds"]?.elements ?? [] }.compactMap(\.text)).sorted()
+        let messages = groups.map { group -> HTMLText in
+            let number = groups.count > 1 ? HTMLText("\(Int(group["count"]?.number ?? 0)) × ") : ""
+            return "<p class=\"message\">\(number)\(Element.text(group["message"]?.text))</p>\n"
+        }
+        let isRetryable = groups.contains(where: isRetryable)
         let about: HTMLText =
-            isRetryable(group)
+            isRetryable
             ? "<p><strong>Retrying can help.</strong></p>"
             : "<p><strong>Retrying won't help</strong> unless the file behind the URL has changed.</p>"
         return """
             <section class="failure" id="failure-\(code)" aria-labelledby="title-\(code)">
             <p class="count" aria-hidden="true">\(count)</p>
             <div><h2 id="title-\(code)"><code>\(code)</code> <span class="hidden">\(Element.count(count, "failure"))</span></h2>
-            <p class="message">\(Element.text(group["message"]?.text))</p>
-            \(about)
-            <p class="faint">Last \(Element.age(group["last_at"]?.text, at: visit.now)), first \
-            \(Element.age(group["first_at"]?.text, at: visit.now))\(kinds.isEmpty ? "" : HTMLText(", \(kinds)"))</p>
-            \(try await examples(group, visit))
-            \(retry(code, count, isRetryable(group), span, visit))</div>
+            \(messages)\(about)
+            <p class="faint">Last \(Element.age(groups.first?["last_at"]?.text, at: visit.now)), first \
+            \(Element.age(groups.compactMap { $0["first_at"]?.text }.min(), at: visit.now))\
+            \(kinds.isEmpty ? "" : HTMLText(", \(kinds.joined(separator: ", "))"))</p>
+            \(try await examples(code, groups, visit))
+            \(retry(code, count, isRetryable, span, visit))</div>
             </section>
             """
     }
@@ -117,12 +127,17 @@ extension ConsolePage {
     }
 
     /// The latest few, by what they were made from.
-    private static func examples(_ group: JSONValue, _ visit: ConsoleVisit) async throws -> HTMLText {
+    private static func examples(
+        _ code: String, _ groups: [JSONValue], _ visit: ConsoleVisit
+    ) async throws -> HTMLText {
         var lines: [HTMLText] = []
-        for id in (group["jobs"]?.elements ?? []).prefix(5).compactMap({ $0.text ?? $0["id"]?.text }) {
+        let jobs = groups.flatMap { ($0["jobs"]?.elements ?? []).prefix(groups.count > 1 ? 2 : 5) }
+        for id in jobs.compactMap({ $0.text ?? $0["id"]?.text }) {
             guard let job = try? await visit.api.get(.job, ["id": id]) else { continue }
-            let failed = (job["attachments"]?.elements ?? []).first { $0["error"]?["code"] == group["code"] }
-            let name = failed?["source"]?["name"]?.text ?? failed?["identifier"]?.text
+            let failed = (job["attachments"]?.elements ?? []).first { $0["error"]?["code"]?.text == code }
+            let source = failed?["source"]
+            let host = source?["host"]?.text.map { " (\($0))" } ?? ""
+            let name = (source?["name"]?.text ?? failed?["identifier"]?.text).map { $0 + host }
             lines.append(
                 """
                 <li>\(jobLink(id)) \(Element.text(name)) <span class="faint">\

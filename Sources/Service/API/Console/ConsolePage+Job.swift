@@ -116,6 +116,7 @@ extension ConsolePage {
                 "Source",
                 "\([type, Element.extent(source), Element.bytes(source?["bytes"])].compactMap(\.self).filter { !["", "–"].contains($0) }.joined(separator: ", "))"
             ),
+            ("Host", Element.text(source?["host"]?.text)),
             ("Declared as", declared == type ? "" : Element.text(declared)),
             ("Renditions", renditions.isEmpty ? "" : "<ul>\n\(renditions)</ul>"),
         ])

@@ -118,7 +118,7 @@ struct ConsoleTry: Sendable {
             .putNotification, ["id": id],
             headers: [
                 .contentType: "multipart/form-data; boundary=\(boundary)",
-                HTTPField.Name("Prefer") ?? .origin: "wait=20",
+                "Prefer": "wait=20",
             ],
             body: try body(boundary))
         if let former { _ = try? await visit.api.send(.deleteJob, ["id": former]) }

@@ -30,6 +30,7 @@ struct ConsoleRoutes: Sendable {
     let answers: EndpointAnswers
     private let access: ConsoleAccess
     private let signingIn = AsyncSemaphore(capacity: tries)
+    private let watch = CredentialWatch()
 
     init(_ service: Service, _ answers: EndpointAnswers) {
         self.service = service
@@ -54,8 +55,9 @@ struct ConsoleRoutes: Sendable {
         }
         on(router, .get, Self.eventsPath) { request, context in
             try await visit(request, context, byPerson: false) { visit in
-                guard let token = access.token(in: request) else { throw Problem.notFound }
-                return try await ConsoleEvents(visit, token).response()
+                var headers: HTTPFields = [:]
+                headers["Last-Event-ID"] = request.headers["Last-Event-ID"]
+                return try await visit.api.response(.jobEvents, ["id": visit.parameter("id")], headers: headers)
             }
         }
         on(router, .get, Self.samplePath) { request, context in
@@ -94,12 +96,17 @@ struct ConsoleRoutes: Sendable {
         _ request: Request, _ context: ServiceContext, byPerson: Bool = true,
         _ body: (ConsoleVisit) async throws -> Response
     ) async throws -> Response {
-        let isRefresh = request.headers[.satchelRefresh] != nil
+        let isRefresh = request.headers["Satchel-Refresh"] != nil
         guard let token = access.token(in: request),
             let session = try await service.records.consoleSession(of: token, byPerson: byPerson && !isRefresh)
         else {
             let page = request.method == .get ? request.uri.string : "/console"
             return redirect(to: Self.signInPath + ConsoleAPI.query([("to", page)]))
+        }
+        var context = context
+        // Looking is no act of a person's: no session lasts longer by it.
+        context.credentials = Credentials(token: token, watch: watch) {
+            try await service.records.consoleSession(of: token, byPerson: false) != nil
         }
         var visit = ConsoleVisit(
             service: service, api: ConsoleAPI(answers, session, context), session: session, request: request,
@@ -150,7 +157,7 @@ struct ConsoleRoutes: Sendable {
                 SignInPage(to: Self.place(query["to"]), note: ConsoleNote(name: query["done"])).content, nil)
         }
         // Another site's link would sign in somebody as somebody else.
-        if let site = request.headers[.secFetchSite]?.lowercased(), !["none", "same-origin"].contains(site) {
+        if let site = request.headers["Sec-Fetch-Site"]?.lowercased(), !["none", "same-origin"].contains(site) {
             throw Problem.notOfTheConsole
         }
         let signedIn = try await signingIn.waiting {

@@ -19,7 +19,7 @@ struct DescriptionRoutes: Sendable {
             let headers: HTTPFields = [
                 .contentType: "text/html; charset=utf-8", .cacheControl: "no-cache",
                 .contentSecurityPolicy: DocumentationStyle.contentSecurityPolicy,
-                .xContentTypeOptions: "nosniff", .referrerPolicy: "no-referrer",
+                .xContentTypeOptions: "nosniff", "Referrer-Policy": "no-referrer",
             ]
             return Response(
                 status: .ok, headers: headers,

@@ -1,4 +1,5 @@
 import Payloads
+import SatchelCore
 
 /// `/docs`: the API's description as one page that needs nothing else.
 struct DocumentationPage: Sendable {
@@ -136,6 +137,7 @@ struct DocumentationPage: Sendable {
             \(description)
             \(parameters(call))
             \(body(call))
+            \(mediaPlaces(call))
             <h4>Example</h4>
             \(CommandExample.examples(of: call, in: document).map { example -> HTMLText in "<pre tabindex=\"0\">\(example)</pre>\n" })
             \(answers(call))
@@ -180,6 +182,14 @@ struct DocumentationPage: Sendable {
         }
         let description = body["description"]?.text.map { text -> HTMLText in "<p>\(prose: text)</p>" } ?? ""
         return "<h4>Body</h4>\n\(description)\n<table>\n\(rows)</table>"
+    }
+
+    private func mediaPlaces(_ call: OpenAPIDocument.Operation) -> HTMLText {
+        guard let format = PayloadFormat.allCases.first(where: { Endpoint.enrichPayload($0).path == call.path }) else {
+            return ""
+        }
+        let places = format.mediaPlaces.map { HTMLText("<li><code>\($0.description)</code></li>\n") }
+        return "<h4>Places of media</h4>\n<p>In each message, as JSON pointers:</p>\n<ul>\n\(places)</ul>"
     }
 
     private func answers(_ call: OpenAPIDocument.Operation) -> HTMLText {

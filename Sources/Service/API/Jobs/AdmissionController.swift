@@ -58,10 +58,23 @@ public final class AdmissionController: Sendable {
                 .take(nodes, at: now)
         }
         guard let wait else { return }
-        throw Problem(
+        var problem = Problem(
             .tooManyRequests, "rate_limited",
             "This tenant can submit \(rate) times per minute. Wait for the seconds in 'Retry-After'.",
             headers: [.retryAfter: "\(Int(wait.inSeconds.rounded(.up)))", .connection: "close"])
+        problem.headers.append(contentsOf: rateFields(of: tenant))
+        throw problem
+    }
+
+    /// What the tenant's limit leaves, as draft-ietf-httpapi-ratelimit-headers has it; empty without a limit.
+    func rateFields(of tenant: TenantID) -> HTTPFields {
+        guard let rate = settings.tenantQuotas[tenant].submissionsPerMinute else { return [:] }
+        let bucket = state.withLock { $0.buckets[tenant]?.state(at: .now) } ?? (Double(rate), .zero)
+        let rest = Int(bucket.level) / max(store.records.nodes, 1)
+        return [
+            "RateLimit-Policy": "\"submissions\";q=\(rate);w=60",
+            "RateLimit": "\"submissions\";r=\(rest);t=\(Int(bucket.fullAfter.inSeconds.rounded(.up)))",
+        ]
     }
 
     /// Receives a body while `body` runs.

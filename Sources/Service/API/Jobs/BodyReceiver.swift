@@ -48,14 +48,14 @@ struct IncomingBody: Sendable {
 
     /// The whole of a body that may be JSON alone, or empty.
     ///
-    /// - Throws: 415 where its type is another.
+    /// - Throws: 415 where its type is another or missing.
     static func json(of request: Request, limit: Int64) async throws -> ByteBuffer {
         let body = try await IncomingBody(request, limit: limit).collect()
         let type = request.headers[.contentType].map { HeaderParameters($0)?.value }
-        guard body.readableBytes == 0 || type == nil || type == "application/json" else {
+        guard body.readableBytes == 0 || type == "application/json" else {
             throw Problem(
                 .unsupportedMediaType, "unsupported_media_type",
-                "This call accepts only JSON. Send it as 'application/json'.")
+                "This call accepts only JSON. Send it as 'Content-Type: application/json'.")
         }
         return body
     }
@@ -92,13 +92,10 @@ struct BodyReceiver {
     private enum Kind {
         case json
         case multipart(boundary: String)
-        case raw(type: String?)
+        case raw(type: String)
 
         init(_ request: Request) throws(Problem) {
-            guard let text = request.headers[.contentType] else {
-                self = .raw(type: nil)
-                return
-            }
+            guard let text = request.headers[.contentType] else { throw Self.unsupported }
             guard let type = HeaderParameters(text) else {
                 throw .invalid("Content-Type", "Must be a media type, with valid parameters.")
             }
@@ -111,15 +108,15 @@ struct BodyReceiver {
                 self = .multipart(boundary: boundary)
             case let name where name == "application/octet-stream" || Self.sources.contains(where: name.hasPrefix):
                 self = .raw(type: name)
-            // What curl and URLSession write for a body of which they were told nothing.
-            case "application/x-www-form-urlencoded": self = .raw(type: nil)
-            default:
-                throw Problem(
-                    .unsupportedMediaType, "unsupported_media_type",
-                    "The 'Content-Type' is not supported. Use application/json or multipart/form-data to describe a job. To send the source itself, use image/…, audio/…, video/… or application/octet-stream.",
-                    headers: [.connection: "close"])
+            default: throw Self.unsupported
             }
         }
+
+        /// Also of a body without a type, and of the type that curl writes for one of which it was told nothing.
+        private static let unsupported = Problem(
+            .unsupportedMediaType, "unsupported_media_type",
+            "The 'Content-Type' is missing or not supported. Use application/json or multipart/form-data to describe a job. To send the source itself, use image/…, audio/…, video/… or application/octet-stream.",
+            headers: [.connection: "close"])
 
         /// What the types of sources begin with.
         private static let sources = ["image/", "audio/", "video/"]

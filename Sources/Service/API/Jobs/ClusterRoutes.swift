@@ -21,7 +21,7 @@ struct ClusterRoutes: Sendable {
         else {
             throw Problem.unauthorized
         }
-        let last = HTTPField.Name.lastEventID.flatMap { request.headers[$0] }
+        let last = request.headers["Last-Event-ID"]
         let events = service.jobs.events
         return .events(context, headers: [proofHeader: proof]) { send in
             let resting = Task {

@@ -19,20 +19,21 @@ struct EventRoutes: Sendable {
         table.on(.jobEvents) { request, context in
             let id = JobID(rawValue: try context.parameter("id"))
             guard let record = try await service.records.job(id, of: context.tenant) else { throw Problem.notFound }
-            let last = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
+            let last = request.headers["Last-Event-ID"]
             // Whoever has heard the end needs nothing more; to an EventSource this says not to come back.
             if record.state.isFinished, last == EventText.endID(record) { return Response(status: .noContent) }
             let resumesAt = last.flatMap { last in
                 service.jobs.events.remembers(last, of: record.id, tenant: record.tenant) ? last : nil
             }
-            let following = Following(service: service, record: record, last: resumesAt, told: last)
+            let following = Following(
+                service: service, record: record, last: resumesAt, told: last, credentials: context.credentials)
             return .events(context) { try await following.publish($0) }
         }
     }
 }
 
 extension Response {
-    /// Server-sent events, for as long as there are any and somebody is there.
+    /// Server-sent events, for as long as there are any, the client is there and its credentials are good.
     ///
     /// - Parameter tell: Sends them; cancelled where nobody is there any more.
     static func events(
@@ -43,8 +44,9 @@ extension Response {
             of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(EventRoutes.backlog))
         let telling = Task {
             do {
-                try await tell { feed.yield($0) }
+                try await context.credentials.answering { try await tell { feed.yield($0) } }
             } catch is CancellationError {
+            } catch is Problem {
             } catch {
                 context.logger.error("job event stream failed", metadata: ["error": "\(error)"])
             }
@@ -56,15 +58,9 @@ extension Response {
         var headers = headers
         headers[.contentType] = "text/event-stream"
         headers[.cacheControl] = "no-store"
-        headers[.accelBuffering] = "no"
+        // Has a proxy in front pass on what comes as it comes.
+        headers["X-Accel-Buffering"] = "no"
         return Response(status: .ok, headers: headers, body: ResponseBody(asyncSequence: pieces))
-    }
-}
-
-extension HTTPField.Name {
-    /// Has a proxy in front pass on what comes as it comes.
-    fileprivate static var accelBuffering: HTTPField.Name {
-        HTTPField.Name("X-Accel-Buffering") ?? .cacheControl
     }
 }
 
@@ -100,6 +96,7 @@ private struct Following: Sendable {
     let last: String?
     /// The same, where another node may remember it.
     let told: String?
+    let credentials: Credentials?
 
     /// Sends the job's events to its end, or until it is cancelled.
     func publish(_ send: (ByteBuffer) -> Void) async throws {
@@ -212,6 +209,8 @@ private struct Following: Sendable {
     }
 
     private func end(_ record: JobRecord) async throws -> ByteBuffer {
-        EventText.event("finished", id: EventText.endID(record), data: try await service.document(record))
+        // It has the URLs of what was delivered.
+        try await credentials?.check()
+        return EventText.event("finished", id: EventText.endID(record), data: try await service.document(record))
     }
 }

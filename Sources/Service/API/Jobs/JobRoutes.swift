@@ -58,12 +58,13 @@ struct JobRoutes: Sendable {
 
     private func submit(_ request: Request, id: JobID?, _ context: ServiceContext) async throws -> Response {
         let preferences = Preferences(request)
-        var record = try await Submitting(service: service).submit(request, id: id, context)
+        var (record, isReplay) = try await Submitting(service: service).submit(request, id: id, context)
         if let wait = preferences.wait {
             record = try await service.waitForEnd(of: record, within: .seconds(wait))
         }
         var headers: HTTPFields = [.location: Self.path(of: record.id)]
         preferences.add(to: &headers)
+        if isReplay { headers["Idempotent-Replayed"] = "true" }
         return .json(try await service.document(record), record.state.isFinished ? .ok : .accepted, headers: headers)
     }
 

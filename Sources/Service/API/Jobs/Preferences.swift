@@ -10,8 +10,7 @@ struct Preferences {
     var wait: Int?
 
     init(_ request: Request) {
-        guard let name = HTTPField.Name("Prefer") else { return }
-        for preference in request.headers[values: name].flatMap({ $0.split(separator: ",") }) {
+        for preference in request.headers[values: "Prefer"].flatMap({ $0.split(separator: ",") }) {
             let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
             guard parts.count == 2, parts[0].trimmingSpace().lowercased() == "wait",
                 let seconds = Int(parts[1].trimmingSpace()), seconds >= 0
@@ -23,7 +22,6 @@ struct Preferences {
 
     /// Says which of them were heeded.
     func add(to headers: inout HTTPFields) {
-        guard let wait, let name = HTTPField.Name("Preference-Applied") else { return }
-        headers[name] = "wait=\(wait)"
+        headers["Preference-Applied"] = wait.map { "wait=\($0)" }
     }
 }

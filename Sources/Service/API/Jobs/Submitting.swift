@@ -11,7 +11,10 @@ struct Submitting: Sendable {
     let service: Service
 
     /// - Parameter id: The client's; nil for one of ours.
-    func submit(_ request: Request, id: JobID?, _ context: ServiceContext) async throws -> JobRecord {
+    /// - Returns: The job, and whether the same request made it before.
+    func submit(
+        _ request: Request, id: JobID?, _ context: ServiceContext
+    ) async throws -> (record: JobRecord, isReplay: Bool) {
         let tenant = try context.tenant
         let key = id == nil ? try idempotencyKey(of: request) : nil
         try await admit(tenant)
@@ -22,9 +25,9 @@ struct Submitting: Sendable {
             options.idempotency = key.map { IdempotencyKey(text: $0, bodyDigest: digest) }
             switch try await service.jobs.submit(submission, options) {
             case .accepted(let record), .claimed(let record, _), .adopted(let record):
-                return (record, keepsSources: true)
+                return ((record, false), keepsSources: true)
             case .unchanged(let record):
-                return (record, keepsSources: false)
+                return ((record, true), keepsSources: false)
             case .conflict:
                 throw Problem(
                     .unprocessableContent, "idempotency_conflict",
@@ -45,7 +48,7 @@ struct Submitting: Sendable {
     }
 
     func idempotencyKey(of request: Request) throws(Problem) -> String? {
-        guard let name = HTTPField.Name("Idempotency-Key"), let key = request.headers[name] else { return nil }
+        guard let key = request.headers["Idempotency-Key"] else { return nil }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw .invalid("Idempotency-Key", "Must be 1 to 255 visible ASCII characters.")
         }

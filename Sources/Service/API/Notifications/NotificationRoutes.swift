@@ -75,6 +75,7 @@ struct NotificationRoutes: Sendable {
         var headers: HTTPFields = [.location: "/v1/notifications/\(record.id.rawValue)"]
         preferences.add(to: &headers)
         let isNew = if case .created = answer { true } else { false }
+        if case .unchanged = answer { headers["Idempotent-Replayed"] = "true" }
         return .json(
             try JSON.encode(try await service.body(of: record)), isNew ? .created : .ok, headers: headers)
     }
@@ -169,6 +170,8 @@ struct NotificationRoutes: Sendable {
             throw Problem(
                 .conflict, "notification_cancelled", "The notification was cancelled. Create it again, then fire it.")
         }
-        return .json(try await service.document(firing))
+        var response = Response.json(try await service.document(firing))
+        if firing.number <= record.fired { response.headers["Idempotent-Replayed"] = "true" }
+        return response
     }
 }

@@ -1,8 +1,9 @@
 public import SatchelCore
 
-/// Failures with one code as the API and the command line show them.
+/// Failures with one code and cause as the API and the command line show them.
 public struct FailureBody: Encodable {
     var code: ErrorCode
+    @Nullable var cause: FetchCause?
     var count: Int
     /// Whether the latest could have come to something else when tried again.
     var retryable: Bool
@@ -15,6 +16,7 @@ public struct FailureBody: Encodable {
 
     public init(_ group: FailureGroup) {
         code = group.code
+        cause = group.error.cause
         count = group.count
         retryable = group.error.retryable
         message = group.error.message

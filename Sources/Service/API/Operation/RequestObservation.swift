@@ -74,6 +74,6 @@ struct RequestObservation: RouterMiddleware {
 }
 
 extension HTTPField.Name {
-    static let requestID = HTTPField.Name("X-Request-Id") ?? .date
-    static let traceparent = HTTPField.Name("traceparent") ?? .date
+    static let requestID: Self = "X-Request-Id"
+    static let traceparent: Self = "traceparent"
 }

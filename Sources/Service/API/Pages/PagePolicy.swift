@@ -29,8 +29,8 @@ struct PagePolicy: Sendable {
         let headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
             .contentSecurityPolicy: own(within: "'none'"),
-            .xContentTypeOptions: "nosniff", .referrerPolicy: "same-origin",
-            .crossOriginOpenerPolicy: "same-origin", .crossOriginResourcePolicy: "same-origin",
+            .xContentTypeOptions: "nosniff", "Referrer-Policy": "same-origin",
+            "Cross-Origin-Opener-Policy": "same-origin", .crossOriginResourcePolicy: "same-origin",
         ]
         return Response(
             status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html.description)))
@@ -48,7 +48,7 @@ struct PagePolicy: Sendable {
         headers[.cacheControl] = "no-store"
         headers[.contentSecurityPolicy] = sandboxed
         headers[.xContentTypeOptions] = "nosniff"
-        headers[.referrerPolicy] = "no-referrer"
+        headers["Referrer-Policy"] = "no-referrer"
         return Response(
             status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(string: html.description)))
     }
@@ -73,10 +73,4 @@ extension Response {
         headers[.accessControlMaxAge] = "86400"
         return Response(status: .noContent, headers: headers)
     }
-}
-
-extension HTTPField.Name {
-    // A token by RFC 9110: never nil.
-    static let referrerPolicy = Self("Referrer-Policy") ?? .xContentTypeOptions
-    static let crossOriginOpenerPolicy = Self("Cross-Origin-Opener-Policy") ?? .xContentTypeOptions
 }

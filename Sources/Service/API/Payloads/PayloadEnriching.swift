@@ -116,14 +116,18 @@ struct PayloadEnriching: Sendable {
 
 /// What the answer says beside the payload, as structured fields (RFC 9651).
 ///
+///     Satchel-Media: 2
 ///     Satchel-Failed: fetch_failed;of="photo", image_too_large;of="clip";at="/big_picture"
 ///     Satchel-Dropped: preview_url;of="photo", satchel
+///     Satchel-Warning: no_media_found;at="/photo"
 struct PayloadHeaders: Sendable {
-    var job: JobID
+    var job: JobID?
     var media: [PayloadMedium]
     var outcomes: [MediumOutcome]
     var dropped: [DroppedPart]
     var unfit: [UnfitPlace] = []
+    /// Places of URLs in a payload that names no media.
+    var urls: [JSONPointer] = []
 
     var fields: HTTPFields {
         var fields = HTTPFields()
@@ -131,7 +135,10 @@ struct PayloadHeaders: Sendable {
             if case .failure(let failure) = outcome { Self.item(failure.code, of: medium.identifier) } else { nil }
         }
         failed += unfit.map { Self.item($0.failure.code, of: $0.medium, at: $0.pointer) }
-        set("Satchel-Job", job.rawValue, in: &fields)
+        set("Satchel-Job", job?.rawValue ?? "", in: &fields)
+        set("Satchel-Media", "\(media.count)", in: &fields)
+        let warnings = urls.prefix(1).map { Self.item(NotificationWarning.Code.noMediaFound.rawValue, of: nil, at: $0) }
+        set("Satchel-Warning", warnings.joined(), in: &fields)
         set("Satchel-Failed", failed.joined(separator: ", "), in: &fields)
         set(
             "Satchel-Dropped", dropped.map { Self.item($0.kind.rawValue, of: $0.medium) }.joined(separator: ", "),

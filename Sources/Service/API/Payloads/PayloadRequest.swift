@@ -27,6 +27,8 @@ struct PayloadRequest: Hashable, Sendable {
     var delivery = DeliveryMode.private
     /// Nil: what is made stays in the clear.
     var encrypt: RenditionScheme?
+    /// Places of media beside the known conventions and the setting's.
+    var pointers: [JSONPointer] = []
 
     /// How long links live that are made at `now`.
     func life(at now: Instant) -> Duration {
@@ -39,12 +41,10 @@ struct PayloadRequest: Hashable, Sendable {
 }
 
 extension PayloadRequest {
-    private static let expiration = HTTPField.Name("apns-expiration")
-
     /// What a query may have; a push type is APNs' word.
     private static func parameters(of format: PayloadFormat) -> [String] {
         ["profile", "on_failure"] + (format == .apns ? ["push_type"] : []) + [
-            "deadline", "expires_in", "delivery", "encrypt",
+            "deadline", "expires_in", "delivery", "encrypt", "media",
         ]
     }
 
@@ -83,6 +83,14 @@ extension PayloadRequest {
             case "push_type": choice(name, text, &pushType)
             case "deadline": deadline = seconds(name, text, in: Self.deadlines) ?? deadline
             case "expires_in": expiresIn = seconds(name, text, in: Self.lives)
+            case "media":
+                let named = text.split(separator: ",").map { JSONPointer(String($0)) }
+                pointers = named.compactMap(\.self)
+                if !(1...PushPayload.maximumMedia).contains(named.count) || pointers.count < named.count {
+                    errors.add(
+                        name,
+                        "Must be 1 to \(PushPayload.maximumMedia) JSON pointers separated by commas, such as /photo.")
+                }
             case "encrypt":
                 encrypt = RenditionScheme(rawValue: text)
                 if encrypt == nil { errors.add(name, "Must be one of matrix, aesgcm.") }
@@ -90,7 +98,7 @@ extension PayloadRequest {
             }
         }
         // 0 is APNs' word for a push that isn't kept: its links live as by default.
-        if format == .apns, let name = Self.expiration, let text = request.headers[name], text != "0" {
+        if format == .apns, let text = request.headers["apns-expiration"], text != "0" {
             if let time = Int64(text), (0..<1 << 40).contains(time) {
                 expiresAt = Instant(milliseconds: time * 1000)
             } else {
@@ -98,15 +106,5 @@ extension PayloadRequest {
             }
         }
         try errors.check()
-        try Self.checkType(of: request)
-    }
-
-    private static func checkType(of request: Request) throws(Problem) {
-        let type = request.headers[.contentType]?.prefix { $0 != ";" }.lowercased()
-        guard type?.filter({ $0 != " " }) == "application/json" else {
-            throw Problem(
-                .unsupportedMediaType, "unsupported_media_type",
-                "Send the payload as 'Content-Type: application/json'.")
-        }
     }
 }

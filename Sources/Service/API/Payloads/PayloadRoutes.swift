@@ -20,17 +20,21 @@ struct PayloadRoutes: Sendable {
         _ request: Request, _ format: PayloadFormat, _ context: ServiceContext
     ) async throws -> Response {
         let wishes = try PayloadRequest(request, format)
-        let body = try await IncomingBody(request, limit: Self.bodyLimit).collect()
+        let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit)
         let payload: PushPayload
         do throws(PayloadError) {
             payload = try PushPayload(
-                Array(body.readableBytesView), format: format, type: wishes.pushType, pointers: service.payloadPointers)
+                Array(body.readableBytesView), format: format, type: wishes.pushType,
+                pointers: service.payloadPointers + wishes.pointers)
         } catch {
             throw Problem(error)
         }
         let profile = try await service.payloadProfile(
             named: wishes.profile, category: payload.category, of: context.tenant)
-        guard !payload.media.isEmpty else { return response(payload.bytes) }
+        guard !payload.media.isEmpty else {
+            let headers = PayloadHeaders(media: [], outcomes: [], dropped: [], urls: payload.urlPlaces)
+            return response(payload.bytes, headers: headers.fields)
+        }
         let enriching = PayloadEnriching(
             service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant,
             traceparent: context.trace.header)

@@ -55,6 +55,7 @@ extension NotificationFacts {
             format: payload.format, hasAlert: payload.isShown, isMutable: payload.isMutable,
             categoryID: payload.category, category: category, media: media, dropped: dropped,
             payloadLimit: payload.format.limit(payload.type))
+        if media.isEmpty { urlPlaces = payload.urlPlaces.map(\.description) }
     }
 }
 

@@ -9,6 +9,7 @@ struct Authentication: Sendable {
     /// everybody but a web page is an administrator.
     let keyless: KeylessAccess?
     let metricsArePublic: Bool
+    private let watch = CredentialWatch()
 
     init(_ service: Service) {
         records = service.records
@@ -48,6 +49,15 @@ struct Authentication: Sendable {
     private func grant(_ token: AccessToken) async throws -> Identity {
         guard let grant = try await records.grant(of: token) else { throw Problem.unauthorized }
         return .grant(token, grant)
+    }
+
+    /// The key that has to stay good while a request is answered; `nil` for calls that never wait. A call that revokes its own
+    /// key is one of these.
+    func credentials(for endpoint: Endpoint, of identity: Identity, _ request: Request) -> Credentials? {
+        guard case .key = identity, endpoint.access != .key([.admin]), let token = Self.bearer(of: request) else {
+            return nil
+        }
+        return Credentials(token: token, watch: watch) { try await records.authenticate(token) != nil }
     }
 
     static func bearer(of request: Request) -> AccessToken? {

@@ -28,6 +28,8 @@ final class EndpointAnswers: Sendable {
     func answer(_ endpoint: Endpoint, _ request: Request, _ context: ServiceContext) async throws -> Response {
         try admit(endpoint)
         guard let handler = handlers.withLock({ $0[endpoint] }) else { throw Problem.notFound }
-        return try await AuditActor.$current.withValue(context.actor) { try await handler(request, context) }
+        return try await AuditActor.$current.withValue(context.actor) {
+            try await context.credentials.answering { try await handler(request, context) }
+        }
     }
 }

@@ -16,8 +16,7 @@ struct KeylessAccess: Sendable {
     }
 
     func admits(_ request: Request) -> Bool {
-        let fetchSite = HTTPField.Name("Sec-Fetch-Site").flatMap { request.headers[$0] }
-        return admits(host: request.head.authority, fetchSite: fetchSite)
+        admits(host: request.head.authority, fetchSite: request.headers["Sec-Fetch-Site"])
     }
 
     /// - Parameters:

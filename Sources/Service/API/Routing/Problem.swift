@@ -94,6 +94,8 @@ extension Problem {
         switch error.code {
         case .queueFull, .quotaExceeded, .rateLimited:
             status = .tooManyRequests
+            // Waiting doesn't help against what is stored.
+            if case .quotaExceeded(let what, _, _) = error, !what.passes { break }
             headers[.retryAfter] = "5"
         case .storeFull: status = HTTPResponse.Status(code: 507, reasonPhrase: "Insufficient Storage")
         case .storeFailed:

@@ -10,22 +10,26 @@ struct RouteTable {
     private let router: Router<ServiceContext>
     private let authentication: Authentication
     private let answers: EndpointAnswers
+    private let intake: AdmissionController
 
-    init(_ router: Router<ServiceContext>, _ authentication: Authentication, _ answers: EndpointAnswers) {
+    init(_ router: Router<ServiceContext>, _ answers: EndpointAnswers, _ service: Service) {
         self.router = router
-        self.authentication = authentication
+        authentication = Authentication(service)
         self.answers = answers
+        intake = service.intake
     }
 
     func on(_ endpoint: Endpoint, _ handler: @escaping Handler) {
         answers.add(endpoint, handler)
-        router.on(RouterPath(endpoint.path), method: endpoint.method) { [authentication, answers] request, context in
+        router.on(RouterPath(endpoint.path), method: endpoint.method) {
+            [authentication, answers, intake] request, context in
             try answers.admit(endpoint)
             var context = context
             context.identity = try await authentication.identity(for: endpoint, request)
-            return try await AuditActor.$current.withValue(context.actor) { [context] in
-                try await handler(request, context)
-            }
+            context.credentials = authentication.credentials(for: endpoint, of: context.identity, request)
+            var response = try await answers.answer(endpoint, request, context)
+            if endpoint.startsWork { response.headers.append(contentsOf: try intake.rateFields(of: context.tenant)) }
+            return response
         }
     }
 

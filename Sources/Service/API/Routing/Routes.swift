@@ -8,7 +8,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     router.add(middleware: RequestObservation(metrics: service.metrics, isLogging: service.settings.logsRequests))
     router.add(middleware: ProblemMiddleware())
     let answers = EndpointAnswers(service)
-    let table = RouteTable(router, Authentication(service), answers)
+    let table = RouteTable(router, answers, service)
     JobRoutes(service: service).add(to: table)
     EventRoutes(service: service).add(to: table)
     CallRoutes(service: service).add(to: table)

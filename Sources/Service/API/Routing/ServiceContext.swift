@@ -9,6 +9,8 @@ public struct ServiceContext: RequestContext {
     let channel: any Channel
     /// Who asks; set before the handler of an endpoint that needs to know is called.
     var identity = Identity.nobody
+    /// What the request needs to stay good.
+    var credentials: Credentials?
     /// Answered as `X-Request-Id`, and in the logs.
     var requestID = ""
     /// For whom it is done, where that isn't who the request's credentials say.

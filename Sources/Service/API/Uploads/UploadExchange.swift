@@ -136,30 +136,27 @@ extension Problem {
 }
 
 extension HTTPField.Name {
-    // Tokens by RFC 9110: never nil.
-    private static func named(_ name: String) -> HTTPField.Name { HTTPField.Name(name) ?? .date }
-
-    static let uploadOffset = named("Upload-Offset")
-    static let uploadLength = named("Upload-Length")
-    static let uploadComplete = named("Upload-Complete")
-    static let uploadIncomplete = named("Upload-Incomplete")
-    static let uploadLimit = named("Upload-Limit")
-    static let uploadDraftInteropVersion = named("Upload-Draft-Interop-Version")
-    static let uploadDeferLength = named("Upload-Defer-Length")
-    static let uploadMetadata = named("Upload-Metadata")
-    static let uploadChecksum = named("Upload-Checksum")
-    static let uploadExpires = named("Upload-Expires")
-    static let uploadConcat = named("Upload-Concat")
-    static let tusResumable = named("Tus-Resumable")
-    static let tusVersion = named("Tus-Version")
-    static let tusExtension = named("Tus-Extension")
-    static let tusMaxSize = named("Tus-Max-Size")
-    static let tusChecksumAlgorithm = named("Tus-Checksum-Algorithm")
-    static let methodOverride = named("X-HTTP-Method-Override")
-    static let contentDigest = named("Content-Digest")
-    static let reprDigest = named("Repr-Digest")
-    static let satchelJob = named("Satchel-Job")
-    static let acceptPatch = named("Accept-Patch")
-    static let forwarded = named("Forwarded")
-    static let xForwardedFor = named("X-Forwarded-For")
+    static let uploadOffset: Self = "Upload-Offset"
+    static let uploadLength: Self = "Upload-Length"
+    static let uploadComplete: Self = "Upload-Complete"
+    static let uploadIncomplete: Self = "Upload-Incomplete"
+    static let uploadLimit: Self = "Upload-Limit"
+    static let uploadDraftInteropVersion: Self = "Upload-Draft-Interop-Version"
+    static let uploadDeferLength: Self = "Upload-Defer-Length"
+    static let uploadMetadata: Self = "Upload-Metadata"
+    static let uploadChecksum: Self = "Upload-Checksum"
+    static let uploadExpires: Self = "Upload-Expires"
+    static let uploadConcat: Self = "Upload-Concat"
+    static let tusResumable: Self = "Tus-Resumable"
+    static let tusVersion: Self = "Tus-Version"
+    static let tusExtension: Self = "Tus-Extension"
+    static let tusMaxSize: Self = "Tus-Max-Size"
+    static let tusChecksumAlgorithm: Self = "Tus-Checksum-Algorithm"
+    static let methodOverride: Self = "X-HTTP-Method-Override"
+    static let contentDigest: Self = "Content-Digest"
+    static let reprDigest: Self = "Repr-Digest"
+    static let satchelJob: Self = "Satchel-Job"
+    static let acceptPatch: Self = "Accept-Patch"
+    static let forwarded: Self = "Forwarded"
+    static let xForwardedFor: Self = "X-Forwarded-For"
 }

@@ -10,25 +10,28 @@ import NIOSSL
 public enum FetchFailure {
     /// What went wrong, as a clause about the other side: `the connection was refused`.
     public static func reason(_ error: any Error) -> String {
-        switch describe(error) {
-        case .fetchFailed(let reason, _): reason
+        switch describe(error, after: .zero) {
+        case .fetchFailed(_, _, let reason): reason
+        case .fetchTimeout: "the answer took too long"
         case let other: other.message
         }
     }
 
-    package static func describe(_ error: any Error) -> AttachmentError {
+    /// - Parameter elapsed: The time that the other side had.
+    package static func describe(_ error: any Error, after elapsed: Duration) -> AttachmentError {
         switch error {
         case let error as AttachmentError: error
-        case is CancellationError: failed("the fetch was cancelled")
-        case let error as HTTPClientError: describe(error)
+        case is CancellationError: .fetchFailed(.reset, reason: "the fetch was cancelled")
+        case let error as HTTPClientError: describe(error, after: elapsed)
+        case ChannelError.connectTimeout: .fetchTimeout(seconds: elapsed.inSeconds)
         case let error as IOError: describe(error)
-        case is NIOConnectionError: failed("no connection could be made")
-        case HTTPParserError.invalidEOFState: failed("the connection was closed before the end of the file")
-        case is HTTPParserError: failed("the answer is not valid HTTP")
+        case is NIOConnectionError: .fetchFailed(.refused, reason: "no connection could be made")
+        case HTTPParserError.invalidEOFState: closed
+        case is HTTPParserError: invalid
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
-            failed("the TLS connection failed, or the certificate is not valid for the host")
-        case is ChannelError: failed("the connection broke")
-        default: failed("the connection failed")
+            .fetchFailed(.tls, reason: "the TLS connection failed, or the certificate is not valid for the host")
+        case is ChannelError: broken
+        default: .fetchFailed(.reset, reason: "the connection failed")
         }
     }
 
@@ -45,29 +48,30 @@ public enum FetchFailure {
         }
     }
 
-    private static func describe(_ error: HTTPClientError) -> AttachmentError {
+    private static func describe(_ error: HTTPClientError, after elapsed: Duration) -> AttachmentError {
         switch error {
-        case .connectTimeout, .getConnectionFromPoolTimeout: failed("connecting took too long")
-        case .tlsHandshakeTimeout: failed("the TLS handshake took too long")
-        case .remoteConnectionClosed, .uncleanShutdown: failed("the connection was closed before the end of the file")
-        case .deadlineExceeded, .readTimeout: failed("the answer took too long")
-        case .cancelled: failed("the fetch was cancelled")
-        default: failed("the answer is not valid HTTP")
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout, .deadlineExceeded, .readTimeout:
+            .fetchTimeout(seconds: elapsed.inSeconds)
+        case .remoteConnectionClosed, .uncleanShutdown: closed
+        case .cancelled: .fetchFailed(.reset, reason: "the fetch was cancelled")
+        default: invalid
         }
     }
 
     private static func describe(_ error: IOError) -> AttachmentError {
         switch error.errnoCode {
-        case ECONNREFUSED: failed("the connection was refused")
-        case EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT: failed("the host is unreachable")
-        case ECONNRESET, EPIPE: failed("the connection was closed before the end of the file")
-        default: failed("the connection broke")
+        case ECONNREFUSED: .fetchFailed(.refused, reason: "the connection was refused")
+        case EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL, EAFNOSUPPORT:
+            .fetchFailed(.unreachable, reason: "the host is unreachable")
+        case ECONNRESET, EPIPE: closed
+        default: broken
         }
     }
 
-    private static func failed(_ reason: String) -> AttachmentError {
-        .fetchFailed(reason: reason, status: nil)
-    }
+    private static let closed = AttachmentError.fetchFailed(
+        .reset, reason: "the connection was closed before the end of the file")
+    private static let broken = AttachmentError.fetchFailed(.reset, reason: "the connection broke")
+    private static let invalid = AttachmentError.fetchFailed(.invalidAnswer, reason: "the answer is not valid HTTP")
 
     /// An origin's words, fit for a message: printable ASCII, not too much of it.
     static func clean(_ text: String) -> String {

@@ -9,9 +9,12 @@ public struct FetchGuard: Sendable {
     public static let ports: Set<UInt16> = [80, 443]
 
     private let allowances: [FetchAllowance]
+    private let refused: (@Sendable (String) -> Void)?
 
-    public init(allowing allowances: [FetchAllowance] = []) {
+    /// - Parameter refused: Told the address that a host resolved to and that is refused, for the log. Senders are never told.
+    public init(allowing allowances: [FetchAllowance] = [], refused: (@Sendable (String) -> Void)? = nil) {
         self.allowances = allowances
+        self.refused = refused
     }
 
     /// Refuses what no answer of the name service could make good, before it is asked.
@@ -46,9 +49,10 @@ public struct FetchGuard: Sendable {
     /// - Throws: `blocked_address`, naming the first that may not; `fetch_failed` where there is none at all.
     public func check(_ addresses: [IPAddress], for url: FetchURL) throws(AttachmentError) {
         guard !addresses.isEmpty else {
-            throw .fetchFailed(reason: "the host name has no address", status: nil)
+            throw .fetchFailed(.dns, reason: "the host name has no address")
         }
         for address in addresses where !permits(address, host: url.hostText, port: url.port) {
+            refused?(address.description)
             let isOnlyPort = SpecialAddresses.isPublic(address)
             throw .blockedAddress(
                 host: url.hostText, address: isOnlyPort ? "port \(url.port)" : address.description)

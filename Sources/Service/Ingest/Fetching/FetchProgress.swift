@@ -26,6 +26,8 @@ final class FetchProgress: Sendable {
         self.report = report
     }
 
+    var elapsed: Duration { .now - start }
+
     var bytes: Int64 { state.withLock { $0.bytes } }
 
     func startBody(of announced: Int64?) {
@@ -64,8 +66,8 @@ final class FetchProgress: Sendable {
         var meter = RateMeter(minimum: limits.minimumRate, window: limits.rateWindow)
         let tick = min(max(limits.rateWindow / 10, .milliseconds(10)), .seconds(1))
         while true {
-            let left = limits.time - (.now - start)
-            guard left > .zero else { return .fetchTimeout(seconds: limits.time.inSeconds) }
+            let left = limits.time - elapsed
+            guard left > .zero else { return .fetchTimeout(seconds: elapsed.inSeconds) }
             do {
                 try await Task.sleep(for: min(left, tick), tolerance: .milliseconds(5))
             } catch {
@@ -78,7 +80,7 @@ final class FetchProgress: Sendable {
             guard isReading else { continue }
             if meter.isTooSlow(bytes: bytes, after: now - start - paused) {
                 return .fetchFailed(
-                    reason: "less than \(limits.minimumRate) bytes per second arrived", status: nil)
+                    .tooSlow, reason: "less than \(limits.minimumRate) bytes per second arrived")
             }
         }
     }

@@ -90,27 +90,7 @@ public struct FetchURL: Hashable, Sendable {
     }
 
     /// The last component of the path for people, decoded and without what no file name holds; nil where it is empty.
-    public var fileName: String? {
-        let last = target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
-        var bytes: [UInt8] = []
-        var rest = last.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = UInt8(rest.prefix(2).map(Character.init(ascii:))) {
-                rest = rest.dropFirst(2)
-                bytes.append(value)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        let name = String(decoding: bytes, as: UTF8.self).unicodeScalars.filter { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: false
-            default: scalar != "/" && scalar != "\\"
-            }
-        }
-        let kept = String(String.UnicodeScalarView(name.prefix(255)))
-        return kept.isEmpty || kept == "." || kept == ".." ? nil : kept
-    }
+    public var fileName: String? { URLLabel.fileName(ofPath: target) }
 
     // MARK: Reading
 
@@ -273,13 +253,6 @@ extension FetchURL: CustomStringConvertible {
 }
 
 extension UInt8 {
-    fileprivate init?(_ hex: [Character]) {
-        guard hex.count == 2, let value = UInt8(String(hex), radix: 16), hex.allSatisfy(\.isHexDigit) else {
-            return nil
-        }
-        self = value
-    }
-
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
     var isLowercaseLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
     var isHexDigit: Bool {
@@ -291,11 +264,5 @@ extension UInt8 {
     fileprivate var isUnreservedOrDelimiter: Bool {
         isDigit || isLowercaseLetter || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
             || "-._~!$&'()*+,;=:@/?".utf8.contains(self)
-    }
-}
-
-extension Character {
-    fileprivate init(ascii byte: UInt8) {
-        self.init(Unicode.Scalar(byte))
     }
 }

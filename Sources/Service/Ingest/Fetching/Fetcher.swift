@@ -3,7 +3,7 @@ public import SatchelCore
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
-import NIOSSL
+package import NIOSSL
 import Platform
 
 /// Brings a URL's bytes into the spool, contacting nothing that the guard refuses.
@@ -34,18 +34,9 @@ public struct Fetcher: Sendable {
     ///   - traced: Origins that receive the trace of a fetch.
     ///   - redirects: A fetch fails at the redirect after this many.
     ///   - resolve: Stands in for the system's name service.
-    public init(
+    package init(
         guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, tracing traced: TracedOrigins = .init(),
-        redirects: Int = Self.defaultRedirects, resolve: Resolve? = nil
-    ) {
-        self.init(
-            guardedBy: gate, into: spool, userAgent: userAgent, tracing: traced, redirects: redirects, resolve: resolve,
-            trustRoots: .default)
-    }
-
-    init(
-        guardedBy gate: FetchGuard, into spool: Spool, userAgent: String, tracing traced: TracedOrigins = .init(),
-        redirects: Int = Self.defaultRedirects, resolve: Resolve?, trustRoots: NIOSSLTrustRoots
+        redirects: Int = Self.defaultRedirects, resolve: Resolve? = nil, trustRoots: NIOSSLTrustRoots = .default
     ) {
         client = GuardedClient(guardedBy: gate, userAgent: userAgent, resolve: resolve, trustRoots: trustRoots)
         self.spool = spool
@@ -92,7 +83,7 @@ public struct Fetcher: Sendable {
                 do {
                     return .success(try await follow(url, headers: own, within: limits, telling: progress))
                 } catch {
-                    return .failure(FetchFailure.describe(error))
+                    return .failure(FetchFailure.describe(error, after: progress.elapsed))
                 }
             }
             group.addTask {
@@ -106,7 +97,7 @@ public struct Fetcher: Sendable {
             }
             return first
         }
-        guard let result else { throw .fetchFailed(reason: "the fetch was cancelled", status: nil) }
+        guard let result else { throw .fetchFailed(.reset, reason: "the fetch was cancelled") }
         return try result.get()
     }
 
@@ -119,21 +110,20 @@ public struct Fetcher: Sendable {
             let own = url.origin == first.origin ? headers : FetchHeaders()
             switch try await ask(url, headers: own, within: limits, telling: progress) {
             case .fetched(let source): return source
-            case .redirect(let location, let status):
+            case .redirect(let location):
                 followed += 1
                 guard followed <= redirects else {
                     throw AttachmentError.fetchFailed(
-                        reason: "too many redirects (limit \(redirects))", status: status)
+                        .redirect, reason: "too many redirects (limit \(redirects))")
                 }
                 let next: FetchURL
                 do {
                     next = try url.resolving(location)
                 } catch {
-                    throw AttachmentError.fetchFailed(
-                        reason: "it redirects to an unusable URL", status: status)
+                    throw AttachmentError.fetchFailed(.redirect, reason: "it redirects to an unusable URL")
                 }
                 guard next.isSecure || !url.isSecure else {
-                    throw AttachmentError.fetchFailed(reason: "it redirects from https to http", status: status)
+                    throw AttachmentError.fetchFailed(.redirect, reason: "it redirects from https to http")
                 }
                 url = next
             }
@@ -143,7 +133,7 @@ public struct Fetcher: Sendable {
     /// What one request came to.
     private enum Answer {
         case fetched(FetchedSource)
-        case redirect(to: String, status: Int)
+        case redirect(to: String)
     }
 
     private func ask(
@@ -174,20 +164,21 @@ public struct Fetcher: Sendable {
     ) async throws -> Answer {
         let status = Int(response.status.code)
         if [301, 302, 303, 307, 308].contains(status), let location = response.headers.first(name: "Location") {
-            return .redirect(to: location, status: status)
+            return .redirect(to: location)
         }
         // 203: a proxy changed the answer on its way.
         guard [200, 203].contains(status) else {
             let reason = FetchFailure.clean(response.status.reasonPhrase)
-            throw AttachmentError.fetchFailed(reason: reason.isEmpty ? "no file" : reason, status: status)
+            throw AttachmentError.fetchFailed(
+                .status, status: status, reason: reason.isEmpty ? "no file" : reason)
         }
         let codings = response.headers[canonicalForm: "Content-Encoding"].map { $0.lowercased() }
         guard !codings.contains(where: Self.codings.contains) else {
             throw AttachmentError.fetchFailed(
-                reason: "it sent the file compressed, which the request excluded", status: status)
+                .encoding, reason: "it sent the file compressed, which the request excluded")
         }
         guard response.headers["Transfer-Encoding"].allSatisfy({ ["", "chunked"].contains($0.lowercased()) }) else {
-            throw AttachmentError.fetchFailed(reason: "it sent the file in an unknown encoding", status: status)
+            throw AttachmentError.fetchFailed(.encoding, reason: "it sent the file in an unknown encoding")
         }
         let announced = response.headers.first(name: "Content-Length").flatMap { Int64($0) }
         if let announced, announced > limits.bytes {

@@ -78,7 +78,7 @@ package struct GuardedClient: Sendable {
         prepare(&request)
         request.headers.replaceOrAdd(name: "User-Agent", value: userAgent)
         let prepared = request
-        var failure: any Error = AttachmentError.fetchFailed(reason: "the host name has no address", status: nil)
+        var failure: any Error = AttachmentError.fetchFailed(.dns, reason: "the host name has no address")
         for address in addresses.prefix(Self.maximumAddresses) {
             do {
                 return try await withClient(for: url, at: address, connect: connect) { client in

@@ -53,8 +53,7 @@ actor NameLookups {
             group.addTask { try await resolve(name) }
             group.addTask {
                 try await Task.sleep(for: limit)
-                throw AttachmentError.fetchFailed(
-                    reason: "the host name can't be resolved at the moment", status: nil)
+                throw AttachmentError.fetchFailed(.dns, reason: "the host name can't be resolved at the moment")
             }
             defer { group.cancelAll() }
             return try await group.next() ?? []

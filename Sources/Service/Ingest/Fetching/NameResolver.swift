@@ -36,9 +36,9 @@ enum NameResolver {
         let status = unsafe getaddrinfo(host, nil, &hints, &list)
         guard status == 0 else {
             throw .fetchFailed(
+                .dns,
                 reason: status == EAI_AGAIN
-                    ? "the host name can't be resolved at the moment" : "the host name has no address",
-                status: nil)
+                    ? "the host name can't be resolved at the moment" : "the host name has no address")
         }
         defer { unsafe freeaddrinfo(list) }
         var addresses: [IPAddress] = []

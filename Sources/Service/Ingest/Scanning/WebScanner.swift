@@ -63,7 +63,7 @@ public struct WebScanner: SourceScanner {
         } catch let failure as ScanFailure {
             throw failure
         } catch {
-            throw ScanFailure(FetchFailure.reason(FetchFailure.describe(error)))
+            throw ScanFailure(FetchFailure.reason(error))
         }
     }
 

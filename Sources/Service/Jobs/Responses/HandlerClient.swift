@@ -39,6 +39,7 @@ public struct HandlerClient: Sendable {
     public func answer(
         of handler: ResponseHandler, to body: Data, id: String, secrets: [WebhookSecret]
     ) async -> Result<Data, HandlerFailure> {
+        let start = ContinuousClock.now
         do {
             var headers = try WebhookSender.headers(
                 id: id, timestamp: .wallClock(), body: body, secrets: secrets)
@@ -47,7 +48,8 @@ public struct HandlerClient: Sendable {
         } catch let failure as HandlerFailure {
             return .failure(failure)
         } catch {
-            return .failure(HandlerFailure(WebhookFailure.reason(FetchFailure.describe(error))))
+            let error = FetchFailure.describe(error, after: .now - start)
+            return .failure(HandlerFailure(WebhookFailure.reason(error)))
         }
     }
 

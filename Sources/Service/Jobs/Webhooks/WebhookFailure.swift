@@ -8,8 +8,8 @@ public enum WebhookFailure {
         switch error {
         case .invalidSource(let reason):
             "Must be a usable URL: \(reason)."
-        case .blockedAddress(let host, let address):
-            "Satchel will not call '\(host)'\(address == host ? "" : " (\(address))"): only public addresses and standard ports are allowed. An operator can allow it with the setting callback.allow."
+        case .blockedAddress(let host, _):
+            "Satchel will not call '\(host)': only public addresses and standard ports are allowed. An operator can allow it with the setting callback.allow."
         default: error.message
         }
     }
@@ -19,8 +19,8 @@ public enum WebhookFailure {
     static func reason(_ error: AttachmentError) -> String {
         switch error {
         case .blockedAddress: error.code.rawValue
-        case .invalidSource(let reason), .fetchFailed(let reason, _): reason
-        case .fetchTimeout(let seconds): "the receiver did not answer in \(Int(seconds.rounded(.up))) s"
+        case .invalidSource(let reason), .fetchFailed(_, _, let reason): reason
+        case .fetchTimeout(let seconds): "the receiver did not answer in \(Int(max(1, seconds.rounded()))) s"
         default: error.description
         }
     }

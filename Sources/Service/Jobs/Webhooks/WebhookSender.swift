@@ -230,6 +230,7 @@ public final class WebhookSender: Sendable {
             return Called(
                 outcome: .failed(reason: "given up: the call expired before it could be made"), isTried: false)
         }
+        let start = ContinuousClock.now
         do {
             guard let body = try await body(of: callback) else {
                 return Called(outcome: .failed(reason: "the job was deleted"), isTried: false)
@@ -249,7 +250,7 @@ public final class WebhookSender: Sendable {
                 }
             return Called(outcome: outcome, answer: answer)
         } catch {
-            let error = FetchFailure.describe(error)
+            let error = FetchFailure.describe(error, after: .now - start)
             let reason = WebhookFailure.reason(error)
             switch error.code {
             case .invalidSource, .blockedAddress: return Called(outcome: .failed(reason: reason))

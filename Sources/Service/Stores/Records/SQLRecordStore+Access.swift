@@ -24,9 +24,8 @@ extension SQLRecordStore {
             try work.admitLease(of: lease.tenant, within: quotas)
             // A lease counts against its grant and every grant that one was derived from.
             for ancestor in ancestors {
-                guard try work.liveLeases(under: ancestor.id) < ancestor.leaseLimit else {
-                    throw AttachmentError.quotaExceeded(what: "leases of this grant")
-                }
+                try QuotaSubject.leasesOfGrant.admit(
+                    try work.liveLeases(under: ancestor.id), of: ancestor.leaseLimit)
             }
             return true
         }.map { ($0.lease, $1) }

@@ -9,9 +9,7 @@ extension SQLRecordStore {
             let (answer, changes) = NotificationDecision.put(
                 new, existing: existing?.record, open: open, at: work.now)
             if let limit, !changes.isEmpty, existing?.record.state != .pending {
-                guard try work.pendingNotifications(of: new.tenant) < limit else {
-                    throw AttachmentError.quotaExceeded(what: "pending notifications")
-                }
+                try QuotaSubject.pendingNotifications.admit(try work.pendingNotifications(of: new.tenant), of: limit)
             }
             try work.apply(changes)
             if !changes.isEmpty { try work.keep(new.sources, of: new, keys) }

@@ -51,7 +51,11 @@ extension SQLRecordStore {
         try await read { work in
             var groups: [FailureGroup] = []
             for code in code.map({ [$0] }) ?? ErrorCode.allCases {
-                if let group = try work.failures(of: tenant, with: code, since: since) { groups.append(group) }
+                if code == .fetchFailed {
+                    groups += FailureGroup.byCause(try work.failedFetches(of: tenant, since: since))
+                } else if let group = try work.failures(of: tenant, with: code, since: since) {
+                    groups.append(group)
+                }
             }
             return FailureGroup.inOrder(groups)
         }
@@ -75,6 +79,25 @@ extension SQLRecordStore {
 }
 
 extension RecordTransaction {
+    fileprivate func failedFetches(of tenant: TenantID, since: Instant?) throws -> [FailureGroup.Failure] {
+        try run(
+            """
+            SELECT jobs.id, latest.finished_at, latest.kind, latest.details::json ->> 'error' AS error
+            FROM (
+                SELECT job, finished_at, kind, details FROM attachments
+                WHERE tenant = $1 AND code = $2 AND finished_at >= $3
+                ORDER BY finished_at DESC, job DESC LIMIT \(FailureGroup.most)) AS latest
+            JOIN jobs ON jobs.key = latest.job
+            """,
+            [.text(tenant.rawValue), .text(ErrorCode.fetchFailed.rawValue), .int(since?.milliseconds ?? .min)]
+        ).map { row in
+            (
+                at: try row.instant("finished_at"), job: JobID(rawValue: try row.text("id")),
+                kind: try row.optionalChoice("kind"), error: try Column.value(ErrorReport.self, from: row.text("error"))
+            )
+        }
+    }
+
     fileprivate func failures(
         of tenant: TenantID, with code: ErrorCode, since: Instant?
     ) throws -> FailureGroup? {

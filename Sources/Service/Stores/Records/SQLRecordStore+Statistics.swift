@@ -98,7 +98,7 @@ extension RecordTransaction {
     func admitLease(of tenant: TenantID, within quotas: Quotas) throws {
         guard let limit = quotas.liveLeases else { return }
         let open = try total(of: tenant).liveLeases
-        guard open >= limit, try open - leasesThatRanOut(of: tenant) >= limit else { return }
-        throw AttachmentError.quotaExceeded(what: "active leases")
+        guard open >= limit else { return }
+        try QuotaSubject.activeLeases.admit(try open - leasesThatRanOut(of: tenant), of: limit)
     }
 }

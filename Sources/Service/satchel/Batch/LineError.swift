@@ -19,12 +19,14 @@ struct LineError: Codable, Sendable {
     var message: String
     @Nullable var unError: Int?
     var retryable: Bool
+    @Nullable var cause: FetchCause?
 
     init(_ report: ErrorReport) {
         code = Code(rawValue: report.code.rawValue)
         message = report.message
         unError = report.unError
         retryable = report.retryable
+        cause = report.cause
     }
 
     /// An error that running the command again may fix.

@@ -153,6 +153,9 @@ struct Add: AsyncParsableCommand {
 
     private func submission(of source: String, identifier: String) throws -> AttachmentSubmission {
         let request = requested.request
+        if source.lowercased().hasPrefix("data:"), !FileManager.default.fileExists(atPath: source) {
+            throw CommandFailure("data URLs are not sources. Decode the data into a file and name that.", status: 2)
+        }
         if let scheme = source.scheme, !FileManager.default.fileExists(atPath: source) {
             guard ["http", "https", AESGCMURL.scheme].contains(scheme) else {
                 throw CommandFailure(

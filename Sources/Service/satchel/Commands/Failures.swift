@@ -8,7 +8,7 @@ import Stores
 struct Failures: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "failures",
-        abstract: "List failures by error code, with counts, times, and whether a retry can help.",
+        abstract: "List failures by error code and cause, with counts, times, and whether a retry can help.",
         discussion: """
             Jobs that were retried or deleted are no longer included.
 
@@ -48,17 +48,19 @@ extension ListWriter {
         ListWriter(
             format,
             columns: [
-                .init(title: "CODE", width: 19), .init(title: "COUNT", width: 6, isNumber: true),
+                .init(title: "CODE", width: 19), .init(title: "CAUSE", width: 14),
+                .init(title: "COUNT", width: 6, isNumber: true),
                 .init(title: "RETRY", width: 5), .init(title: "FIRST", width: 24), .init(title: "LAST", width: 24),
                 .init(title: "JOB", width: 36), .init(title: "WHY", width: 0),
-            ], isProse: true, header: "code,count,retryable,first_at,last_at,job,message")
+            ], isProse: true, header: "code,cause,count,retryable,first_at,last_at,job,message")
     }
 }
 
 extension FailureGroup {
     fileprivate var cells: [String] {
         [
-            code.rawValue, "\(count)", error.retryable ? "yes" : "no", firstAt.description, lastAt.description,
+            code.rawValue, error.cause?.description ?? "-", "\(count)", error.retryable ? "yes" : "no",
+            firstAt.description, lastAt.description,
             jobs.first.map { Data($0.rawValue.utf8).displayPath } ?? "-", error.message,
         ]
     }

@@ -110,8 +110,12 @@ struct ServiceComposition: Sendable {
         metrics: MetricsRegistry
     ) throws -> API.Service {
         let spool = try Spool(at: store.scratch)
+        let refused: @Sendable (String) -> Void = { address in
+            logger.notice("blocked address", metadata: ["address": "\(address)"])
+        }
         let fetcher = Fetcher(
-            guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)), into: spool,
+            guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow), refused: refused),
+            into: spool,
             userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins,
             redirects: configuration.fetchRedirects)
         var work = Pipeline.Configuration(limits: configuration.settings.limits)
@@ -132,7 +136,7 @@ struct ServiceComposition: Sendable {
             store: store, records: store.records, spool: spool, jobs: jobs,
             profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
             logger: logger, health: health, metrics: metrics,
-            webhooks: FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow)),
+            webhooks: FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow), refused: refused),
             userAgent: "Satchel/\(Version.current)")
     }
 

@@ -50,9 +50,7 @@ public struct SigningNumbers: Hashable, Sendable, Codable {
             SigningNumber(number.number, createdAt: number.createdAt, endsAt: min(number.endsAt ?? end, end))
         }
         let former = rotated.live(at: now)
-        guard former.count < Self.most else {
-            throw .quotaExceeded(what: "\(Self.most) active signing secrets")
-        }
+        try QuotaSubject.signingSecrets.admit(former.count, of: Self.most)
         all = [SigningNumber((all.first?.number ?? 0) + 1, createdAt: now)] + former
     }
 }

@@ -9,6 +9,21 @@ public enum Quota: String, Hashable, Sendable, CaseIterable {
     case uploadBytes = "upload_bytes"
 }
 
+/// What is counted where there can be only so much, in words.
+public enum QuotaSubject: String, Hashable, Sendable, Codable, CaseIterable {
+    case storedBytes = "stored bytes", pendingJobs = "pending jobs", pendingNotifications = "pending notifications"
+    case activeLeases = "active leases", leasesOfGrant = "leases of this grant", openUploads = "open uploads"
+    case uploadBytes = "bytes of uploads", categories, signingSecrets = "active signing secrets"
+
+    /// - Throws: `quota_exceeded` where there can't be one more.
+    public func admit(_ used: Int, of allowed: Int) throws(AttachmentError) {
+        guard used < allowed else { throw .quotaExceeded(self, used: Int64(used), allowed: Int64(allowed)) }
+    }
+
+    /// Whether it becomes less within minutes, without anyone doing anything.
+    public var passes: Bool { [.pendingJobs, .activeLeases, .leasesOfGrant].contains(self) }
+}
+
 extension Quotas {
     /// Nil for no bound.
     public subscript(quota: Quota) -> Int64? {

@@ -7,8 +7,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case invalidSource(reason: String)
     /// The URL leads to an address that the fetch guard refuses.
     case blockedAddress(host: String, address: String)
-    /// The origin did not give it: `reason` as a clause, `status` where it answered.
-    case fetchFailed(reason: String, status: Int?)
+    /// The origin did not give it: `reason` as a clause.
+    case fetchFailed(FetchCause.Kind, status: Int? = nil, reason: String)
     /// The origin took longer than `seconds`.
     case fetchTimeout(seconds: Double)
     /// No decoder agrees that it is an accepted type; `sniffed` is libmagic's media type.
@@ -48,7 +48,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     /// Could have been delivered, but its job is strict and the attachment `identifier` failed with `code`.
     case withheld(identifier: String, code: ErrorCode)
     case queueFull
-    case quotaExceeded(what: String)
+    /// There is no room for one more, or for so many bytes: `used` of `allowed` are taken.
+    case quotaExceeded(QuotaSubject, used: Int64, allowed: Int64)
     case rateLimited
     /// The receiver of a firing didn't take it. `reason` is a clause.
     case handoverFailed(reason: String)
@@ -113,14 +114,12 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         switch self {
         case .invalidSource(let reason):
             "Not a usable source: \(reason)."
-        case .blockedAddress(let host, let address):
-            "Satchel will not fetch from '\(host)'\(Self.detail(address, of: host)): only public addresses and standard ports are allowed. An operator can allow it with the setting fetch.allow."
-        case .fetchFailed(let reason, let status?):
-            "The origin answered \(status): \(reason). \((300..<400).contains(status) ? "Use the final URL." : "Check that the URL can be read without signing in.")"
-        case .fetchFailed(let reason, nil):
-            "The origin did not return the file: \(reason). Try again later, or upload the file."
+        case .blockedAddress(let host, _):
+            "Satchel will not fetch from '\(host)': only public addresses and standard ports are allowed. An operator can allow it with the setting fetch.allow."
+        case .fetchFailed(let kind, let status, let reason):
+            "\(status.map { "The origin answered \($0)" } ?? "The origin did not return the file"): \(reason). \(FetchCause(kind, status: status).advice)"
         case .fetchTimeout(let seconds):
-            "The origin did not answer within \(Self.number(seconds)) s. Try again later, or upload the file."
+            "The origin did not return the file within \(Self.number(seconds)) s. \(FetchCause(.tooSlow).advice)"
         case .unrecognizedType(let sniffed):
             Self.unrecognized(sniffed)
         case .misnamed(let fileExtension, let sniffed?)
@@ -172,8 +171,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The attachment '\(identifier)' of the same strict job failed (\(code.rawValue)), so none was delivered. Correct that attachment, or use the mode lenient."
         case .queueFull:
             "Too many jobs are waiting. Try again later."
-        case .quotaExceeded(let what):
-            "Quota reached: \(what). Delete something, try again later, or ask your administrator."
+        case .quotaExceeded(let what, let used, let allowed):
+            "Quota reached: \(used) of \(allowed) \(what.rawValue). \(what.passes ? "Try again later" : "Delete something"), or ask your administrator."
         case .rateLimited:
             "Too many requests. Try again later."
         case .handoverFailed(let reason):
@@ -213,11 +212,6 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "Not a supported picture, sound or video\(likeness(sniffed)). If it is a media file, convert it to JPEG, PNG, MP4 or MP3."
     }
 
-    /// ` (10.0.0.1)`, or an empty string if the host is that address.
-    private static func detail(_ address: String, of host: String) -> String {
-        address == host ? "" : " (\(address))"
-    }
-
     private static func isText(_ sniffed: String?) -> Bool { sniffed?.hasPrefix("text/") == true }
 
     /// ` (looks like text/html)`, or an empty string if the type says nothing.
@@ -254,16 +248,17 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         return .misnamed(fileExtension: promised.fileExtension, sniffed: sniffed)
     }
 
-    /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another zygote.
-    ///
-    /// An origin that answered below 500 will give the same answer again: a compressed file, a redirect that can't be
-    /// followed, an error of the request. 202, 408, 425 and 429 ask for another attempt.
-    public var isRetryable: Bool {
-        if case .fetchFailed(_, let status?) = self, status < 500 {
-            return [202, 408, 425, 429].contains(status)
+    /// What kept the origin from giving the file; `nil` where that isn't why.
+    public var cause: FetchCause? {
+        switch self {
+        case .fetchFailed(let kind, let status, _): FetchCause(kind, status: status)
+        case .fetchTimeout: FetchCause(.tooSlow)
+        default: nil
         }
-        return code.isRetryable
     }
+
+    /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another zygote.
+    public var isRetryable: Bool { code.isRetryable && cause?.isRetryable ?? true }
 
     private static func number(_ value: Double) -> String {
         let tenths = (value * 10).rounded() / 10
@@ -276,6 +271,7 @@ extension AttachmentError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .codecCrashed(let reason): "\(code.rawValue): \(reason)"
+        case .blockedAddress(_, let address): "\(code.rawValue): \(message) (\(address))"
         default: "\(code.rawValue): \(message)"
         }
     }
@@ -359,6 +355,7 @@ public struct ErrorReport: Hashable, Sendable, Codable {
     public var message: String
     @Nullable public var unError: Int?
     public var retryable: Bool
+    @Nullable public var cause: FetchCause?
 
     /// - Parameter message: For the sender.
     public init(_ code: ErrorCode, message: String) {
@@ -369,10 +366,9 @@ public struct ErrorReport: Hashable, Sendable, Codable {
     }
 
     public init(_ error: AttachmentError) {
-        code = error.code
-        message = error.message
-        unError = error.code.unError
+        self.init(error.code, message: error.message)
         retryable = error.isRetryable
+        cause = error.cause
     }
 }
 

@@ -63,7 +63,7 @@ public struct JobConclusion: Sendable {
         let outcomes = attachments.map { id, attachment in
             AttachmentOutcome(
                 id: id, result: .failure(.deadlineExceeded(seconds: submission.deadline ?? 0)), kind: nil,
-                source: SourceFacts(name: attachment.name, declaredType: attachment.declaredType),
+                source: SourceFacts(attachment),
                 steps: [Step(name: "wait", seconds: (now - createdAt).inSeconds, note: "for a worker with a place")])
         }
         let ids = attachments.map(\.id)

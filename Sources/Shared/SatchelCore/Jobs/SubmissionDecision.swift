@@ -84,11 +84,11 @@ extension SubmissionOptions {
     /// - Throws: `quota_exceeded`, `queue_full`; what `waiting` throws.
     public func admit(_ usage: TenantUsage, replacing state: WorkState? = nil, waiting: () throws -> Int) throws {
         if let limit = quotas.storedBytes, usage.storedBytes >= limit {
-            throw AttachmentError.quotaExceeded(what: "\(usage.storedBytes) of \(limit) stored bytes")
+            throw AttachmentError.quotaExceeded(.storedBytes, used: usage.storedBytes, allowed: limit)
         }
         let isUnfinished = state.map { !$0.isFinished } ?? false
-        if let limit = quotas.pendingJobs, !isUnfinished, usage.pendingJobs >= limit {
-            throw AttachmentError.quotaExceeded(what: "\(usage.pendingJobs) of \(limit) pending jobs")
+        if let limit = quotas.pendingJobs, !isUnfinished {
+            try QuotaSubject.pendingJobs.admit(usage.pendingJobs, of: limit)
         }
         if let queueLimit, state != .pending, try waiting() >= queueLimit { throw AttachmentError.queueFull }
     }

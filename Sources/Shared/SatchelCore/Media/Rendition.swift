@@ -87,6 +87,8 @@ public struct Step: Hashable, Sendable, Codable {
 /// The three opinions on a type and the facts of the source.
 public struct SourceFacts: Hashable, Sendable, Codable {
     @Nullable public var name: String?
+    /// Of a URL, without its port.
+    @Nullable public var host: String?
     /// Of what the command line took: as it was given, or in a batch relative to its directory. Absent elsewhere.
     public var path: String?
     @Nullable public var bytes: Int64?
@@ -120,7 +122,9 @@ public struct SourceFacts: Hashable, Sendable, Codable {
 
     /// What is known before the source is opened.
     public init(_ submission: AttachmentSubmission) {
-        self.init(name: submission.name, declaredType: submission.declaredType)
+        let label: URLLabel? = if case .url(let url, _) = submission.location { URLLabel(url) } else { nil }
+        self.init(name: submission.name ?? label?.fileName, declaredType: submission.declaredType)
+        host = label?.host
         path = submission.path
     }
 }

@@ -4,6 +4,8 @@ public struct NotificationWarning: Hashable, Sendable, Codable {
     public enum Code: String, Hashable, Sendable, Codable, CaseIterable {
         /// Nothing is shown.
         case noAlert = "no_alert"
+        /// There is a URL, but at no place of media.
+        case noMediaFound = "no_media_found"
         /// No service extension runs.
         case notMutable = "not_mutable"
         case unknownCategory = "unknown_category"
@@ -94,6 +96,8 @@ public struct NotificationFacts: Hashable, Sendable {
     public var dropped: [String]
     /// Bytes that the payload may have.
     public var payloadLimit: Int
+    /// Where a payload without media has URLs, as JSON pointers.
+    public var urlPlaces: [String] = []
 
     public init(
         format: PayloadFormat = .apns, hasAlert: Bool, isMutable: Bool, categoryID: String? = nil,
@@ -122,7 +126,8 @@ public struct NotificationFacts: Hashable, Sendable {
     /// In the order of their codes; one for each medium where it is about media.
     public var warnings: [NotificationWarning] {
         [
-            alert.map { [$0] }, mutability.map { [$0] }, unknownCategory.map { [$0] }, banner.map { [$0] },
+            alert.map { [$0] }, noMedia.map { [$0] }, mutability.map { [$0] }, unknownCategory.map { [$0] },
+            banner.map { [$0] },
             ratio.map { [$0] }, failures, unfit, links.map { [$0] }, memory, cut.map { [$0] },
         ].compactMap(\.self).flatMap(\.self)
     }
@@ -131,6 +136,15 @@ public struct NotificationFacts: Hashable, Sendable {
         guard !hasAlert else { return nil }
         let lack = format == .apns ? "The payload has no 'alert'" : "The payload has no text and no template"
         return NotificationWarning(.noAlert, "\(lack), so nothing is shown and its media are not prepared.")
+    }
+
+    private var noMedia: NotificationWarning? {
+        urlPlaces.first.map {
+            NotificationWarning(
+                .noMediaFound,
+                "No media were found, but '\($0)' is a URL. Use one of the keys that /docs lists, or add this one to the setting payload.pointers."
+            )
+        }
     }
 
     private var mutability: NotificationWarning? {

@@ -1,4 +1,4 @@
-/// Attachments of a tenant that failed with one code, and are still there.
+/// Attachments of a tenant that failed with one code and cause, and are still there.
 public struct FailureGroup: Hashable, Sendable {
     /// Failures of a code that are counted, at most: then there may be more.
     public static let most = 10_000
@@ -31,10 +31,28 @@ public struct FailureGroup: Hashable, Sendable {
         self.jobs = jobs
     }
 
+    /// One of the failures that groups are made of.
+    public typealias Failure = (at: Instant, job: JobID, kind: MediaKind?, error: ErrorReport)
+
+    /// Groups failures of one code by what caused them.
+    public static func byCause(_ failures: [Failure]) -> [FailureGroup] {
+        Dictionary(grouping: failures, by: { $0.error.cause }).values.compactMap { failures in
+            let failures = failures.sorted { ($1.at, $1.job.rawValue) < ($0.at, $0.job.rawValue) }
+            guard let last = failures.first, let first = failures.last else { return nil }
+            let counted = failures.prefix(most)
+            return FailureGroup(
+                code: last.error.code, count: counted.count, error: last.error, firstAt: first.at, lastAt: last.at,
+                kinds: MediaKind.allCases.filter { kind in counted.contains { $0.kind == kind } },
+                jobs: examples(of: failures.map { $0.job }))
+        }
+    }
+
     /// As they are listed: the latest first.
     public static func inOrder(_ groups: [FailureGroup]) -> [FailureGroup] {
-        groups.sorted { ($1.lastAt, $0.code.rawValue) < ($0.lastAt, $1.code.rawValue) }
+        groups.sorted { ($1.lastAt, $0.label) < ($0.lastAt, $1.label) }
     }
+
+    private var label: String { "\(code.rawValue) \(error.cause?.description ?? "")" }
 
     /// The first few of these, each once.
     public static func examples(of jobs: some Sequence<JobID>) -> [JobID] {

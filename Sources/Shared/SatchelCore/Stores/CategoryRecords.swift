@@ -20,6 +20,6 @@ extension CategoryLimits {
     /// - Parameter count: Of the categories that a tenant has.
     /// - Throws: `quota_exceeded` where there can't be one more.
     public static func admit(_ count: Int) throws(AttachmentError) {
-        guard count < categories else { throw .quotaExceeded(what: "\(categories) categories") }
+        try QuotaSubject.categories.admit(count, of: categories)
     }
 }

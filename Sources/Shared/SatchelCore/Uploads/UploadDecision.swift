@@ -173,10 +173,10 @@ public enum UploadDecision {
         var sum = usage
         sum += added
         if added.open > 0, let limit = quotas.openUploads, sum.open > limit {
-            throw .quotaExceeded(what: "\(limit) open uploads")
+            throw .quotaExceeded(.openUploads, used: Int64(usage.open), allowed: Int64(limit))
         }
         if added.counted > 0, let limit = quotas.uploadBytes, sum.counted > limit {
-            throw .quotaExceeded(what: "\(limit) bytes of uploads")
+            throw .quotaExceeded(.uploadBytes, used: usage.counted, allowed: limit)
         }
     }
 }

@@ -56,12 +56,17 @@ import Testing
         } _: { live in
             for number in 0..<3 {
                 let reply = try await live.send(.put, "/v1/jobs/\(number)", body: Data("x".utf8))
-                #expect(reply.status == 202)
+                #expect(reply.status == 202 && reply["ratelimit-policy"] == "\"submissions\";q=3;w=60")
+                let fields = try #require(reply["ratelimit"]?.wholeMatch(of: /"submissions";r=(\d);t=(\d+)/))
+                // One comes back every 20 seconds.
+                #expect(fields.output.1 == "\(2 - number)" && 0...60 ~= Int(fields.output.2) ?? -1)
             }
+            #expect(try await live.send(.get, "/v1/jobs")["ratelimit"] == nil)
             let refused = try await live.send(.put, "/v1/jobs/4", body: Data("x".utf8))
             #expect(refused.status == 429)
             #expect(try refused.json["code"].string == "rate_limited")
             #expect((1...20).contains(refused["retry-after"].flatMap { Int($0) } ?? 0))
+            #expect(refused["ratelimit"]?.hasPrefix("\"submissions\";r=0;t=") == true)
             let others = try await live.makeKeys(of: TenantID(rawValue: "bob"))
             let other = try await live.send(.put, "/v1/jobs/4", body: Data("x".utf8), key: others[.submit])
             #expect(other.status == 202)
@@ -110,6 +115,50 @@ import Testing
             }
             let overview = try await live.send(.get, "/v1/overview", key: live.makeKeys(of: bob)[.read]).json
             #expect(overview["unfinished_jobs"]["quota"].int == 2)
+        }
+    }
+
+    @Test func `a quota that is used up is told with its figures, and with a time only where that helps`() async throws
+    {
+        try await LiveService.run {
+            $0.settings.quotas.pendingJobs = 1
+            $0.settings.quotas.pendingNotifications = 1
+            $0.settings.quotas.openUploads = 1
+        } _: { live in
+            let bodies: [(path: String, body: String, words: String, passes: Bool)] = [
+                ("/v1/jobs", #"{"attachments":[{"url":"https://o.example/a.jpg"}]}"#, "1 of 1 pending jobs", true),
+                (
+                    "/v1/notifications", #"{"payload":{},"trigger":{"type":"manual"}}"#, "1 of 1 pending notifications",
+                    false
+                ),
+                ("/v1/uploads", "{}", "1 of 1 open uploads", false),
+            ]
+            for (path, body, words, passes) in bodies {
+                #expect(try await live.send(.post, path, json: body, as: .submit).status / 100 == 2, "\(path)")
+                let refused = try await live.send(.post, path, json: body, as: .submit)
+                #expect(try refused.status == 429 && refused.json["code"].string == "quota_exceeded", "\(path)")
+                #expect(try refused.json["detail"].string?.contains(words) == true, "\(refused.text)")
+                #expect((refused["retry-after"] != nil) == passes && refused["ratelimit"] == nil, "\(path)")
+            }
+        }
+    }
+
+    @Test func `an answer that repeats an earlier one says so`() async throws {
+        try await LiveService.run { live in
+            let key = ["Idempotency-Key": "k"]
+            let job = #"{"attachments":[{"identifier":"a","url":"https://o.example/a.jpg"}]}"#
+            let notification = #"{"payload":{},"trigger":{"type":"manual"}}"#
+            for (method, path, headers, body) in [
+                (Method.post, "/v1/jobs", key, job), (.put, "/v1/jobs/j", [:], job),
+                (.post, "/v1/notifications", key, notification), (.put, "/v1/notifications/n", [:], notification),
+                (.post, "/v1/notifications/n/fire", key, ""),
+            ] as [(Method, String, [String: String], String)] {
+                for expected in [nil, "true", "true"] {
+                    let reply = try await live.send(method, path, headers, json: body, as: .submit)
+                    #expect(
+                        reply.status / 100 == 2 && reply["idempotent-replayed"] == expected, "\(path): \(reply.text)")
+                }
+            }
         }
     }
 

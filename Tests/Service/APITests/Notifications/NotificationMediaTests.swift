@@ -37,6 +37,12 @@ import Testing
                 let silent = try await putNotification(
                     "silent", #"{"payload":{"aps":{}},"trigger":{"type":"manual"}}"#, live)
                 #expect(try codes(silent.json) == ["no_alert"])
+                let stray = try await putNotification(
+                    "stray",
+                    #"{"payload":{"aps":{"alert":"A"},"photo":"https://o.example/a.jpg"},"trigger":{"type":"manual"}}"#,
+                    live)
+                #expect(try codes(stray.json) == ["no_media_found"])
+                #expect(try stray.json["warnings"][0]["detail"].string?.contains("'/photo'") == true)
                 let media =
                     #"[{"identifier":"photo","url":"\#(origin.url("/jpeg/coffee.jpg"))"},{"identifier":"gone","url":"\#(origin.url("/none.jpg"))"}]"#
                 let reply = try await putNotification(

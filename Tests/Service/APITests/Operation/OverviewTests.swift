@@ -1,5 +1,6 @@
 import SatchelCore
 import Foundation
+import ServiceTestSupport
 import Stores
 import Testing
 
@@ -83,6 +84,38 @@ import Testing
             ] {
                 let refused = try await live.send(.post, "/v1/jobs/retry", json: body)
                 #expect(try refused.status == 400 && refused.json["code"].string == "invalid_request", "\(body)")
+            }
+        }
+    }
+
+    @Test func `a fetch that fails names host and file in the record and the console, and nowhere else`() async throws {
+        let answer = LocalOrigin.Answer(status: 404)
+        try await LocalOrigin.run { _ in
+            answer
+        } _: { origin in
+            try await LiveService.run({ $0.worker = .codec }) { live in
+                let url = origin.url("/album/secret%20cat.jpg?token=hidden")
+                let job = try await live.send(
+                    .put, "/v1/jobs/f", ["Prefer": "wait=20"],
+                    json: #"{"attachments": [{"identifier": "a", "url": "\#(url)"}]}"#)
+                let attachment = try job.json["attachments"][0]
+                #expect(attachment["source"]["name"].string == "secret cat.jpg", "\(job.text)")
+                #expect(attachment["source"]["host"].string == "127.0.0.1")
+                #expect(attachment["error"]["cause"].text == #"{"status":404,"type":"status"}"#)
+                let groups = try await live.send(.get, "/v1/failures").json["groups"].array
+                #expect(groups.map { $0["cause"].text } == [#"{"status":404,"type":"status"}"#])
+                let token = try #require(live.keys[.read])
+                let key = try #require(try await live.store.records.authenticate(token))
+                let (_, cookie) = try #require(try await live.store.records.signIn(with: key))
+                for page in ["failures", "jobs/f", "attachments/\(attachment["id"].string ?? "")"] {
+                    let text = try await live.send(
+                        .get, "/console/\(page)", ["Cookie": "__Host-satchel=\(cookie.secretText)"], key: nil
+                    ).text
+                    #expect(text.contains("secret cat.jpg") && text.contains("127.0.0.1"), "\(page)")
+                    #expect(!text.contains("hidden"), "\(page)")
+                }
+                let silent = try await live.send(.get, "/metrics").text + live.log.lines.joined()
+                #expect(!silent.contains("cat.jpg") && !silent.contains("hidden"))
             }
         }
     }

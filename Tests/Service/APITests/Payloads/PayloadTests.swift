@@ -405,6 +405,51 @@ import Testing
         }
     }
 
+    @Test(arguments: PayloadFormat.allCases)
+    func `an answer counts its media, and says where a URL is that is no medium`(format: PayloadFormat) async throws {
+        let messages: [PayloadFormat: String] = [
+            .apns: #"{"aps":{"alert":"A"},"photo":"URL","n":1}"#,
+            .fcm: #"{"message":{"token":"t","notification":{"body":"A"},"data":{"photo":"URL"}}}"#,
+            .onesignal: #"{"contents":{"en":"A"},"data":{"photo":"URL"}}"#,
+            .expo: #"[{"to":"t","body":"A","data":{"photo":"URL"}}]"#,
+            .webpush: #"{"title":"A","photo":"URL"}"#,
+        ]
+        let places: [PayloadFormat: String] = [
+            .apns: "/photo", .fcm: "/message/data/photo", .onesignal: "/data/photo", .expo: "/data/photo",
+            .webpush: "/photo",
+        ]
+        let (message, place) = (try #require(messages[format]), try #require(places[format]))
+        try await LiveService.run { live in
+            let stray = try await live.enrich(
+                message.replacing("URL", with: "https://o.example/a.jpg"), format: format)
+            let at = (format == .expo ? "/0" : "") + place
+            #expect(stray.status == 200 && stray["satchel-media"] == "0", "\(stray.text)")
+            #expect(stray["satchel-warning"] == "no_media_found;at=\"\(at)\"")
+            #expect(stray.text == message.replacing("URL", with: "https://o.example/a.jpg"))
+            let text = try await live.enrich(message.replacing("URL", with: "hello"), format: format)
+            #expect(text["satchel-media"] == "0" && text["satchel-warning"] == nil)
+            // Nobody works, so it fails in time; but it was found.
+            let query = "?deadline=0.1&media=/other,\(place)"
+            let named = try await live.enrich(
+                message.replacing("URL", with: "https://o.example/a.jpg"), query, format: format)
+            #expect(named["satchel-media"] == "1" && named["satchel-warning"] == nil, "\(named.text)")
+            #expect(named["satchel-failed"]?.contains("photo") == true)
+            for query in [
+                "?media=", "?media=/a~2", "?media=" + Array(repeating: "/a", count: 11).joined(separator: ","),
+            ] {
+                let refused = try await live.enrich(message, query, format: format)
+                #expect(try refused.status == 400 && refused.json["errors"][0]["pointer"].string == "media", "\(query)")
+            }
+        }
+    }
+
+    @Test func `a push that nobody sees is not warned of`() async throws {
+        try await LiveService.run { live in
+            let reply = try await live.enrich(#"{"aps":{"content-available":1},"photo":"https://o.example/a.jpg"}"#)
+            #expect(reply["satchel-media"] == "0" && reply["satchel-warning"] == nil)
+        }
+    }
+
     @Test func `a tenant over its quota is told to come back`() async throws {
         try await LiveService.run({ $0.settings.quotas.pendingJobs = 0 }) { live in
             let reply = try await live.enrich(#"{"aps":{"alert":"A"},"my-attachment":"https://o.example/a.jpg"}"#)

@@ -158,10 +158,18 @@ final class Connection {
     }
 
     /// The head of a request.
+    ///
+    /// - Parameter types: Whether a job's body without a type is one of bytes.
     func head(
         _ method: Method, _ path: String, _ headers: [String: String] = [:], length: Int? = nil,
-        key: AccessToken? = nil, keepAlive: Bool = true
+        key: AccessToken? = nil, keepAlive: Bool = true, types: Bool = true
     ) -> String {
+        var headers = headers
+        if types, path.hasPrefix("/v1/jobs"), length != nil || headers["Transfer-Encoding"] != nil,
+            headers["Content-Type"] == nil
+        {
+            headers["Content-Type"] = "application/octet-stream"
+        }
         var head = "\(method.rawValue) \(path) HTTP/1.1\r\nHost: satchel.test\r\n"
         if let key { head += "Authorization: Bearer \(key.secretText)\r\n" }
         if let length { head += "Content-Length: \(length)\r\n" }

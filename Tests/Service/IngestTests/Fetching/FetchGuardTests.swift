@@ -58,6 +58,12 @@ import Testing
             try FetchGuard().check([try address("93.184.216.34"), try address("10.0.0.9")], for: url)
         }
         #expect(error == .blockedAddress(host: "media.example", address: "10.0.0.9"))
+        let told = Recorder<String>()
+        let logging = FetchGuard(refused: { told.add($0) })
+        #expect(throws: AttachmentError.self) {
+            try logging.check([.v4(0x0A00_0009)], for: url)
+        }
+        #expect(told.list == ["10.0.0.9"])
         let message = try #require(error?.message)
         #expect(message.contains("media.example") && message.contains("10.0.0.9") && message.contains("fetch.allow"))
     }

@@ -43,7 +43,7 @@ import Testing
         arguments: [
             ("http://e.example/a/IMG%20042.HEIC?x=/y", "IMG 042.HEIC"), ("http://e.example/", nil),
             ("http://e.example/a%2fb%00c%0a.jpg", "abc.jpg"), ("http://e.example/%2e%2e", nil),
-            ("http://e.example/caf%C3%A9.png", "café.png"), ("http://e.example/%ff.gif", "\u{FFFD}.gif"),
+            ("http://e.example/caf%C3%A9.png", "café.png"), ("http://e.example/%ff.gif", "%ff.gif"),
             ("http://e.example/%E2%80%AEgpj.exe", "gpj.exe"), ("http://e.example/%zz", "%zz"),
         ] as [(String, String?)])
     func `a file name is data that no path can be made of`(url: String, name: String?) throws {

@@ -181,7 +181,7 @@ import Testing
             #expect(source.url.target == "/0")
         case .failure(let error):
             #expect(count > limit)
-            #expect(error == .fetchFailed(reason: "too many redirects (limit \(limit))", status: status))
+            #expect(error == .fetchFailed(.redirect, reason: "too many redirects (limit \(limit))"))
             #expect(!error.isRetryable)
         }
     }
@@ -190,7 +190,7 @@ import Testing
         let error = try await failure { _, answer in
             try await answer.send("HTTP/1.1 302 Found\r\nLocation: /file\r\nContent-Length: 0\r\n\r\n")
         }
-        #expect(error == .fetchFailed(reason: "too many redirects (limit 10)", status: 302))
+        #expect(error == .fetchFailed(.redirect, reason: "too many redirects (limit 10)"))
     }
 
     @Test(arguments: [
@@ -297,7 +297,7 @@ import Testing
         let error = try await failure { _, answer in
             try await answer.send("HTTP/1.1 \(status) \(phrase)\r\nContent-Length: 0\r\n\r\n")
         }
-        guard case .fetchFailed(let reason, status) = error else {
+        guard case .fetchFailed(.status, status, let reason) = error else {
             Issue.record("\(String(describing: error))")
             return
         }
@@ -410,7 +410,7 @@ import Testing
                 try await Task.sleep(for: .milliseconds(20))
             }
         }
-        #expect(error == .fetchFailed(reason: "less than 1000 bytes per second arrived", status: nil))
+        #expect(error == .fetchFailed(.tooSlow, reason: "less than 1000 bytes per second arrived"))
         #expect(.now - start < .seconds(25))
     }
 
@@ -422,8 +422,55 @@ import Testing
             try await answer.send(text)
             try await Task.sleep(for: .seconds(30))
         }
-        #expect(error == .fetchTimeout(seconds: 0.6))
-        #expect(.now - start < .seconds(25))
+        guard case .fetchTimeout(let seconds) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(seconds >= 0.6 && seconds <= (ContinuousClock.now - start).inSeconds && .now - start < .seconds(25))
+        #expect(error?.cause == FetchCause(.tooSlow))
+    }
+
+    @Test func `an origin that is slower than the deadline is one of those each time, whoever notices it first`()
+        async throws
+    {
+        let fetcher = try fetcher()
+        try await LocalOrigin.runBytewise { _, _ in
+            try await Task.sleep(for: .seconds(30))
+        } _: { server in
+            let codes = await withTaskGroup(of: ErrorCode?.self) { group in
+                for number in 0..<24 {
+                    group.addTask {
+                        let limits = FetchLimits(time: .milliseconds(200 + number))
+                        do throws(AttachmentError) {
+                            _ = try await fetcher.fetch(server.url("/file"), within: limits)
+                            return nil
+                        } catch {
+                            return error.code
+                        }
+                    }
+                }
+                return await group.reduce(into: [ErrorCode?]()) { $0.append($1) }
+            }
+            #expect(codes == Array(repeating: .fetchTimeout, count: 24))
+        }
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", FetchCause(.status, status: 404)),
+        ("HTTP/1.1 302 Found\r\nLocation: ftp://x/\r\nContent-Length: 0\r\n\r\n", FetchCause(.redirect)),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", FetchCause(.reset)),
+        ("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nab", FetchCause(.encoding)),
+        ("nonsense\r\n\r\n", FetchCause(.invalidAnswer)),
+    ])
+    func `a failed fetch has its cause`(answer text: String, cause: FetchCause) async throws {
+        let error = try await failure { _, answer in try await answer.send(text) }
+        #expect(error?.cause == cause, "\(String(describing: error))")
+    }
+
+    @Test func `a name without an address is a cause of its own`() async throws {
+        let fetcher = try fetcher(resolve: { _ in [] })
+        let error = await #expect(throws: AttachmentError.self) { try await fetcher.fetch("http://media.example/") }
+        #expect(error?.cause == FetchCause(.dns))
     }
 
     @Test func `redirects share one time limit`() async throws {
@@ -439,9 +486,10 @@ import Testing
             try await Task.sleep(for: .seconds(60))
             return []
         })
-        await #expect(throws: AttachmentError.fetchTimeout(seconds: 0.3)) {
+        let error = await #expect(throws: AttachmentError.self) {
             try await fetcher.fetch("http://media.example/", within: FetchLimits(time: .milliseconds(300)))
         }
+        #expect(error?.code == .fetchTimeout)
     }
 
     @Test func `an origin that takes no connections is named`() async throws {
@@ -450,7 +498,7 @@ import Testing
             $0.port
         }
         let fetcher = try fetcher()
-        await #expect(throws: AttachmentError.fetchFailed(reason: "the connection was refused", status: nil)) {
+        await #expect(throws: AttachmentError.fetchFailed(.refused, reason: "the connection was refused")) {
             try await fetcher.fetch("http://127.0.0.1:\(port)/")
         }
     }

@@ -56,6 +56,7 @@ import Testing
                 try await fetcher.fetch(server.url("/x", host: host))
             }
             #expect(error?.message.contains("certificate") == true, "\(String(describing: error))")
+            #expect(error?.cause == FetchCause(.tls))
             #expect(server.heads.isEmpty)
         }
     }
@@ -69,6 +70,7 @@ import Testing
                 try await fetcher.fetch(server.url("/x", host: "media.example"))
             }
             #expect(error?.message.contains("certificate") == true, "\(String(describing: error))")
+            #expect(error?.cause == FetchCause(.tls))
             #expect(server.heads.isEmpty)
         }
     }
@@ -85,7 +87,7 @@ import Testing
                 let error = await #expect(throws: AttachmentError.self) {
                     try await fetcher.fetch(server.url("/", host: "media.example"))
                 }
-                #expect(error == .fetchFailed(reason: "it redirects from https to http", status: 302))
+                #expect(error == .fetchFailed(.redirect, reason: "it redirects from https to http"))
             }
             #expect(plain.heads.isEmpty)
         }

@@ -218,7 +218,7 @@ extension PushPayload {
     }
 
     var failed: [MediumOutcome] {
-        media.map { _ in .failure(MediumFailure(.fetchFailed(reason: "it is gone", status: 404))) }
+        media.map { _ in .failure(MediumFailure(.fetchFailed(.status, status: 404, reason: "it is gone"))) }
     }
 
     func enriched(_ outcomes: [MediumOutcome], _ mode: FailureMode = .drop) throws -> String {

@@ -149,6 +149,8 @@ import Testing
         #expect(!mistaken.errorText.contains("fetch.allow"), "\(mistaken.errorText)")
         let unreached = try user.run("add", "http://127.0.0.1:9/a.jpg", "--fetch-allow", "127.0.0.1")
         #expect(unreached.errorText.contains("or download it and name the file"), "\(unreached.errorText)")
+        let data = try user.run("add", "data:image/png;base64,iVBORw0KGgo=")
+        #expect(data.status == 2 && data.errorText.contains("data URLs are not sources"), "\(data.errorText)")
         // Nobody listens on the port of discard.
         let asleep = try user.run("health", "http://127.0.0.1:9")
         #expect(asleep.status == 1)

@@ -1,5 +1,8 @@
 import Testing
 
+@testable import API
+@testable import satchel
+
 /// The tables of the pages come from the tables of the code. `make docs` writes them.
 @Suite struct ReferenceTableTests {
     @Test(arguments: ReferenceTable.all)
@@ -20,6 +23,19 @@ import Testing
                 - \(number < current.count ? current[number] : "")
                 + \(number < lines.count ? lines[number] : "")
                 """)
+        }
+    }
+
+    @Test func `variables and settings that /docs names exist`() {
+        let page = DocumentationPage.current
+        let variables = Set(page.matches(of: /SATCHEL_[A-Z_]+/).map { String($0.output) })
+        // The programs of the guides read the other two.
+        #expect(variables.subtracting(Setting.all.map(\.variable)) == ["SATCHEL_URL", "SATCHEL_KEY"])
+        #expect(variables.count > 2)
+        let groups = Set(Setting.all.compactMap { $0.key.contains(".") ? $0.key.prefix { $0 != "." } : nil })
+        let named = page.matches(of: #/<code>([a-z_]+)\.([a-z_.]+)<\/code>/#).filter { groups.contains($0.output.1) }
+        for name in named.map({ "\($0.output.1).\($0.output.2)" }) {
+            #expect(Setting.all.contains { $0.key == name }, "\(name)")
         }
     }
 

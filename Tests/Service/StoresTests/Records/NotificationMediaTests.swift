@@ -57,7 +57,7 @@ import Testing
         let former = try await fixture.records.deliver(
             [
                 .delivered(claim.attachments[0], [.main: blob]),
-                .failed(claim.attachments[1], .fetchFailed(reason: "it is away", status: 503)),
+                .failed(claim.attachments[1], .fetchFailed(.status, status: 503, reason: "it is away")),
             ], under: claim)
         var record = try await fixture.records.dueMedia(limit: 9)[0]
         var generator = SystemRandomNumberGenerator.addressable

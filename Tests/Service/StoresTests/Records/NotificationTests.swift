@@ -478,7 +478,7 @@ import Testing
     func `over its quota a tenant has no other that is to fire`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
         for name in ["a", "b"] { _ = try await fixture.put(name, in: .seconds(60), limit: 2) }
-        await #expect(throws: AttachmentError.quotaExceeded(what: "pending notifications")) {
+        await #expect(throws: AttachmentError.quotaExceeded(.pendingNotifications, used: 2, allowed: 2)) {
             try await fixture.put("c", in: .seconds(60), limit: 2)
         }
         // One in the place of another isn't one more.

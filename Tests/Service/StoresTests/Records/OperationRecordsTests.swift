@@ -74,7 +74,7 @@ import Testing
         let start = fixture.clock.now
         var jobs: [JobID] = []
         for number in 0..<7 {
-            jobs.append(try await Self.end(store, .fetchFailed(reason: "it is away", status: 500)).id)
+            jobs.append(try await Self.end(store, .fetchFailed(.status, status: 500, reason: "it is away")).id)
             if number == 2 { _ = try await Self.end(store, .unreadable(Finding(.checksumDiffers)), kind: .image) }
             fixture.clock.advance(.seconds(1))
         }
@@ -104,7 +104,7 @@ import Testing
             ClaimCapacity(10), from: .lane(.fetch), by: WorkerID(rawValue: "worker"), for: .seconds(60))
         let claim = try #require(claims.first { $0.job == jobs[2] })
         _ = try await records.deliver(
-            [.failed(claim.attachments[0], .fetchFailed(reason: "it is away", status: 500))], under: claim)
+            [.failed(claim.attachments[0], .fetchFailed(.status, status: 500, reason: "it is away"))], under: claim)
         let rest = try await records.retryAll(
             failedWith: .fetchFailed, since: nil, of: tenant, after: part.next, limit: 2)
         #expect(rest == RetryCounts(accepted: 1))
@@ -113,6 +113,35 @@ import Testing
         fixture.clock.advance(Retention.retry)
         let late = try await records.retryAll(failedWith: .fetchFailed, since: nil, of: tenant)
         #expect(late == RetryCounts(forgotten: 1))
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `failed fetches are grouped by their causes, each with its own jobs`(backend: Backend) async throws {
+        let fixture = try Fixture(backend)
+        let start = fixture.clock.now
+        let (gone, away) = (FetchCause(.status, status: 404), FetchCause(.status, status: 500))
+        let (dns, slow) = (FetchCause(.dns), FetchCause(.tooSlow))
+        let causes = [gone, dns, gone, away, slow, dns, gone]
+        var jobs: [FetchCause: [JobID]] = [:]
+        for cause in causes {
+            let job = try await Self.end(
+                fixture.store, .fetchFailed(cause.type, status: cause.status, reason: "x"), kind: .image)
+            jobs[cause, default: []].insert(job.id, at: 0)
+            fixture.clock.advance(.seconds(1))
+        }
+        _ = try await Self.end(fixture.store, .fetchTimeout(seconds: 3))
+        let groups = try await fixture.records.failures(of: Self.tenant, with: nil, since: nil)
+        #expect(groups.map(\.error.cause) == [slow, gone, dns, slow, away])
+        #expect(groups.map(\.code) == [.fetchTimeout] + Array(repeating: .fetchFailed, count: 4))
+        #expect(groups.map(\.count) == [1, 3, 2, 1, 1])
+        for group in groups.dropFirst() {
+            let cause = try #require(group.error.cause)
+            #expect(group.jobs == jobs[cause] && group.kinds == [.image])
+            let first = try #require(causes.firstIndex(of: cause))
+            #expect(group.firstAt == start + .seconds(first))
+        }
+        let late = try await fixture.records.failures(of: Self.tenant, with: .fetchFailed, since: start + .seconds(5))
+        #expect(late.map(\.count) == [1, 1])
     }
 
     @Test(arguments: Backend.allCases)

@@ -116,8 +116,10 @@ import Testing
         }
         let first = try await start()
         _ = try await start()
-        await #expect(throws: AttachmentError.quotaExceeded(what: "active leases")) { _ = try await start() }
-        await #expect(throws: AttachmentError.quotaExceeded(what: "active leases")) {
+        await #expect(throws: AttachmentError.quotaExceeded(.activeLeases, used: 2, allowed: 2)) {
+            _ = try await start()
+        }
+        await #expect(throws: AttachmentError.quotaExceeded(.activeLeases, used: 2, allowed: 2)) {
             _ = try await records.startLease(
                 on: nil, in: .bearer(grant.1), renditions: nil, for: .seconds(60), within: quotas)
         }

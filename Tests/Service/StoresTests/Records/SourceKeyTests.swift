@@ -35,7 +35,7 @@ import Testing
         #expect(claim.submission.attachments[0].encryption?.key == Self.key)
         #expect(claim.submission.attachments[0].location == submission.attachments[0].location)
         _ = try await fixture.records.deliver(
-            [.failed(claim.attachments[0], .fetchFailed(reason: "x", status: 404))], under: claim)
+            [.failed(claim.attachments[0], .fetchFailed(.status, status: 404, reason: "x"))], under: claim)
         try expectNowhere(fixture)
         guard case .accepted = try await fixture.records.retry(submission.id, of: submission.tenant) else {
             Issue.record("a failed job isn't tried again")

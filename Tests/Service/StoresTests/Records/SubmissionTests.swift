@@ -116,7 +116,7 @@ import Testing
         let quotas = Quotas(storedBytes: 10, pendingJobs: 2)
         let first = try await fixture.accepted(.sample(digest: "a"), within: quotas)
         _ = try await fixture.accepted(.sample(digest: "b"), within: quotas)
-        await fixture.expect(.quotaExceeded(what: "2 of 2 pending jobs"), within: quotas)
+        await fixture.expect(.quotaExceeded(.pendingJobs, used: 2, allowed: 2), within: quotas)
         // Another body for an unfinished job is no job more.
         _ = try await fixture.accepted(.sample(id: first.id, digest: "c"), within: quotas)
         // Neither does one tenant's use touch another's.
@@ -130,7 +130,7 @@ import Testing
         // Equal bytes are kept once, and count twice.
         #expect(try await fixture.records.usage(of: .local) == TenantUsage(storedBytes: 10))
         #expect(try await fixture.records.statistics().blobBytes == 5)
-        await fixture.expect(.quotaExceeded(what: "10 of 10 stored bytes"), within: quotas)
+        await fixture.expect(.quotaExceeded(.storedBytes, used: 10, allowed: 10), within: quotas)
         #expect(try await fixture.records.deleteJob(first.id, of: .local))
         _ = try await fixture.accepted(.sample(digest: "d"), within: quotas)
         try await fixture.records.expectTrueCounts()

@@ -272,7 +272,7 @@ import Testing
         let tooMany = await #expect(throws: AttachmentError.self) {
             _ = try await open(store, of: acme, within: quotas)
         }
-        #expect(tooMany == .quotaExceeded(what: "2 open uploads"))
+        #expect(tooMany == .quotaExceeded(.openUploads, used: 2, allowed: 2))
         _ = try await open(fixture.store, of: other, within: quotas)
         let writer = UploadWriterID.generate()
         try await step(fixture.store, first, .begin(writer), within: quotas)
@@ -280,7 +280,10 @@ import Testing
         let tooMuch = await #expect(throws: AttachmentError.self) {
             try await step(store, first, .advance(to: 6, writer), within: quotas)
         }
-        #expect(tooMuch == .quotaExceeded(what: "\(2 * UploadUsage.reserved + 5) bytes of uploads"))
+        #expect(
+            tooMuch
+                == .quotaExceeded(
+                    .uploadBytes, used: 2 * UploadUsage.reserved + 5, allowed: 2 * UploadUsage.reserved + 5))
         #expect(try await fixture.records.uploadUsage(of: acme) == UploadUsage(open: 2, bytes: 5))
         #expect(try await fixture.records.uploadUsage(of: nil).open == 3)
         #expect(try await fixture.records.statistics().openUploads == 3)

@@ -5,8 +5,9 @@ import Testing
 
 @Suite struct BackoffTests {
     private static let errors: [AttachmentError] = [
-        .fetchFailed(reason: "reset", status: nil), .fetchFailed(reason: "Not Found", status: 404),
-        .fetchFailed(reason: "Too Many Requests", status: 429), .fetchTimeout(seconds: 1), .storeFailed(reason: "io"),
+        .fetchFailed(.reset, reason: "reset"), .fetchFailed(.status, status: 404, reason: "Not Found"),
+        .fetchFailed(.status, status: 429, reason: "Too Many Requests"), .fetchTimeout(seconds: 1),
+        .storeFailed(reason: "io"),
         .storeFull,
         .codecCrashed(reason: "signal 11"), .unreadable(Finding(.checksumDiffers)), .unrecognizedType(sniffed: nil),
         .deadlineExceeded(seconds: 3), .tooManyFrames(frames: 901, limit: 900),

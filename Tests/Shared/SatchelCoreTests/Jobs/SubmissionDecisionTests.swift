@@ -72,10 +72,10 @@ import Testing
         let full = TenantUsage(storedBytes: 9, pendingJobs: 1)
         try options.admit(TenantUsage(), waiting: { 1 })
         #expect(throws: AttachmentError.queueFull) { try options.admit(TenantUsage(), waiting: { 2 }) }
-        #expect(throws: AttachmentError.quotaExceeded(what: "10 of 10 stored bytes")) {
+        #expect(throws: AttachmentError.quotaExceeded(.storedBytes, used: 10, allowed: 10)) {
             try options.admit(TenantUsage(storedBytes: 10), waiting: { 0 })
         }
-        #expect(throws: AttachmentError.quotaExceeded(what: "1 of 1 pending jobs")) {
+        #expect(throws: AttachmentError.quotaExceeded(.pendingJobs, used: 1, allowed: 1)) {
             try options.admit(full, replacing: .failed, waiting: { 0 })
         }
         // It waits already: the queue grows by nothing.

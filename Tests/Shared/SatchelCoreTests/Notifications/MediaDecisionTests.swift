@@ -65,8 +65,8 @@ import Testing
         return saved
     }
 
-    private static let passing = AttachmentError.fetchFailed(reason: "it is away", status: 503)
-    private static let lasting = AttachmentError.fetchFailed(reason: "it is gone", status: 404)
+    private static let passing = AttachmentError.fetchFailed(.status, status: 503, reason: "it is away")
+    private static let lasting = AttachmentError.fetchFailed(.status, status: 404, reason: "it is gone")
 
     // MARK: Prepared at acceptance
 

@@ -44,6 +44,10 @@ import Testing
             $0.isMutable = false
             $0.media = []
         },
+        Case(.noMediaFound, says: "'/photo' is a URL") {
+            $0.media = []
+            $0.urlPlaces = ["/photo", "/link"]
+        },
         Case(.notMutable, says: "'mutableContent': true") {
             $0.format = .expo
             $0.isMutable = false

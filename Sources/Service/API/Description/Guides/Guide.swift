@@ -69,8 +69,9 @@ struct Guide: Sendable {
                 """),
             .prose(
                 """
-                Retry if there was no answer, and after 429, 502, 503 and 504. `Retry-After` says how long to wait. Don't \
-                repeat other requests: the answer will be the same.
+                Retry if there was no answer, and after 429, 502, 503 and 504. `Retry-After` says how long to wait. A 429 \
+                without it means that a quota is used up: waiting doesn't help. Don't repeat other requests: the answer will \
+                be the same. `Idempotent-Replayed: true` marks the answer to an earlier request.
                 """),
             .program(
                 Example(
@@ -112,8 +113,9 @@ struct Guide: Sendable {
             .prose(
                 """
                 The processors determine the rate. Give a machine at least twice `codecs.memory`, so that the file cache has \
-                room. If the disk needs 1 ms to sync, Satchel accepts a few hundred jobs per second. A slower disk delays each job by a \
-                few syncs. Jobs that arrive at the same time share them. To use several machines, set `SATCHEL_DATABASE` and \
+                room. If the disk needs 1 ms to sync, Satchel accepts a few hundred jobs per second. A slower disk delays \
+                each job by a few syncs. Jobs that arrive at the same time share them. To use several machines, set \
+                `SATCHEL_STORE` and \
                 `SATCHEL_BLOBS`.
                 """),
             .program(
