@@ -16,14 +16,6 @@ import time
 from pathlib import Path
 
 REPOSITORY = (Path(__file__).parent / "repository").read_text(encoding="utf-8").strip()
-
-EXIT_STATUS = [
-    ("0", "The command was successful."),
-    ("1", "Something failed or was not delivered."),
-    ("2", "The arguments or settings are wrong, or the store can't be opened."),
-    ("130", "The command was interrupted. Run it again to continue."),
-]
-
 # Each with the flag of the commands that use it, or None for all commands.
 ENVIRONMENT = [
     ("SATCHEL_STORE", "store", "The store, if --store is not given."),
@@ -108,7 +100,13 @@ def flags(command):
     return own.union(*map(flags, command.get("subcommands", [])))
 
 
-def page(command, path, inherited):
+def statuses(discussion):
+    """The exit statuses of all commands, which the help of the program lists."""
+    listed = re.search(r"Exit status: ([^.]+)\.", discussion)[1]
+    return [(number, f"{meaning[0].upper()}{meaning[1:]}.") for number, meaning in re.findall(r"(\d+) for ([^;]+)", listed)]
+
+
+def page(command, path, inherited, exits):
     """Yields the lines of a command's page."""
     name, title = "-".join(path), " ".join(path)
     arguments = [argument for argument in command.get("arguments", []) if argument["shouldDisplay"]]
@@ -137,7 +135,7 @@ def page(command, path, inherited):
     yield ".Sh FILES"
     yield from items((f"Pa {quoted(name)}", text) for name, text in places)
     yield ".Sh EXIT STATUS"
-    yield from items(EXIT_STATUS)
+    yield from items(exits)
     yield ".Sh EXAMPLES"
     yield from paragraphs(examples.strip("\n") or "\n".join(line for line in inherited if f"{line} ".startswith(f"  {title} ")))
     yield from (".Sh BUGS", f"Report them at {quoted(REPOSITORY)} .", ".Sh SEE ALSO")
@@ -145,12 +143,12 @@ def page(command, path, inherited):
     yield from (f".Xr {'-'.join(other)} 1{' ,' if other != related[-1] else ''}" for other in related)
 
 
-def write(command, path, directory, inherited=()):
-    lines = list(page(command, path, inherited))
+def write(command, path, directory, exits, inherited=()):
+    lines = list(page(command, path, inherited, exits))
     (directory / f"{'-'.join(path)}.1").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for child in command.get("subcommands", []):
         if child["commandName"] != "help":
-            write(child, [*path, child["commandName"]], directory, command.get("discussion", "").split("\n"))
+            write(child, [*path, child["commandName"]], directory, exits, command.get("discussion", "").split("\n"))
 
 
 def main():
@@ -161,7 +159,7 @@ def main():
     directory.mkdir(parents=True)
     help = subprocess.run([program, "--experimental-dump-help"], check=True, stdout=subprocess.PIPE).stdout
     command = json.loads(help)["command"]
-    write(command, [command["commandName"]], directory)
+    write(command, [command["commandName"]], directory, statuses(command["discussion"]))
 
 
 main()

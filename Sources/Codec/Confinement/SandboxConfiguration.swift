@@ -95,6 +95,7 @@ extension SandboxConfiguration {
             landlockCode == 0 ? "version \(sandbox_landlock_version())" : "")
 
         sandbox_exit_when_out_of_memory(ProcessEnding.memoryExhausted)
+        sandbox_exit_when_out_of_threads(ProcessEnding.starved, ProcessEnding.memoryExhausted)
         let callCode = apply(.systemCalls, sandbox_confine_syscalls)
         var confined = sandbox_has_confined_syscalls()
         if thorough, confined {

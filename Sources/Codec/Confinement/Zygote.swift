@@ -44,11 +44,12 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
         do {
             try codec.prepare(invocation)
         } catch {
-            throw Self.fail(control, "the codec can't be prepared: \(error.description)")
+            try? control.send(ZygoteMessage.failed(reason: "the codec can't be prepared: \(error.description)"))
+            throw StartFailure()
         }
         let prepared = sandbox_prepare_syscalls()
         if prepared != 0 {
-            throw Self.fail(control, SystemError("prepare the system call filter", code: prepared).description)
+            throw Self.fail(control, SystemError("prepare the system call filter", code: prepared))
         }
         // Whatever a library made of them meanwhile: every fork has them from here.
         sandbox_plain_signals()
@@ -58,13 +59,13 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
             policy: invocation.policy, environmentIsFixed: environmentIsFixed, withholding: withheld)
 
         let number = sandbox_child_signals()
-        if number < 0 { throw Self.fail(control, SystemError("watch for children", code: -number).description) }
+        if number < 0 { throw Self.fail(control, SystemError("watch for children", code: -number)) }
         let signals = Descriptor(owning: number)
 
         var ends: [Int32] = [-1, -1]
-        if unsafe pipe(&ends) != 0 { throw Self.fail(control, SystemError("make a pipe").description) }
+        if unsafe pipe(&ends) != 0 { throw Self.fail(control, SystemError("make a pipe")) }
         let first = sandbox_fork_init(ends[0])
-        if first < 0 { throw Self.fail(control, SystemError("fork process 1").description) }
+        if first < 0 { throw Self.fail(control, SystemError("fork process 1")) }
         close(ends[0])
         return Zygote(
             codec: codec, control: control, signals: signals, invocation: invocation, sandbox: sandbox,
@@ -74,14 +75,15 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
     /// A zygote that can't work has told the service why.
     struct StartFailure: Error {}
 
-    private static func fail(_ control: borrowing Packets, _ reason: String) -> StartFailure {
-        try? control.send(ZygoteMessage.failed(reason: reason))
+    private static func fail(_ control: borrowing Packets, _ error: SystemError) -> StartFailure {
+        let reason = error.description
+        try? control.send(error.isShortage ? ZygoteMessage.starved(reason: reason) : .failed(reason: reason))
         return StartFailure()
     }
 
     /// Reports what holds, then forks on command until the service hangs up or process 1 dies.
     mutating func run() {
-        var report = trial()
+        guard var report = try? trial() else { return }
         report.libraries = codec.libraries
         try? control.send(ZygoteMessage.ready(report, addressSpace: addressSpace))
         // What its start used: a fork finds what it needs in the file's pages by itself.
@@ -169,11 +171,9 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
     }
 
     /// SandboxConfiguration a process that has nothing else to do, and asks it what holds.
-    private mutating func trial() -> SandboxReport {
-        func missing(_ reason: String) -> SandboxReport {
-            SandboxReport(layers: SandboxLayer.allCases.map { SandboxLayerReport($0, .missing, reason: reason) })
-        }
-        guard let pair = try? PacketPair() else { return missing("no pair of sockets") }
+    private mutating func trial() throws(StartFailure) -> SandboxReport {
+        let pair: PacketPair
+        do { pair = try PacketPair() } catch { throw Self.fail(control, error) }
         let user = nextUser()
         let child = sandbox_fork()
         if child == 0 {
@@ -181,10 +181,12 @@ struct Zygote<Codec: ConfinedCodec & ~Copyable>: ~Copyable {
             try? Packets(pair.far).send(SandboxReport(layers: layers))
             _exit(0)
         }
-        guard child > 0 else { return missing(SystemError("fork").description) }
+        guard child > 0 else { throw Self.fail(control, SystemError("fork")) }
         let packets = Packets(pair.keepingNear())
         guard let (report, _) = try? packets.receive(SandboxReport.self) else {
-            return missing("a process that was confined died of it")
+            let reason = "a process that was confined died of it"
+            return SandboxReport(
+                layers: SandboxLayer.allCases.map { SandboxLayerReport($0, .missing, reason: reason) })
         }
         return report
     }

@@ -66,6 +66,8 @@ public struct CodecResult: Hashable, Sendable {
 
 /// Why codec processes can't be started.
 public enum CodecPoolError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The kernel refuses processes, descriptors or memory now.
+    case outOfResources(reason: String)
     /// The executable is not there, or is no codec.
     case cannotStart(path: String, reason: String)
     /// Layers that the policy demands and this machine doesn't give.
@@ -74,6 +76,9 @@ public enum CodecPoolError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A sentence for an operator that says what to do.
     public var description: String {
         switch self {
+        case .outOfResources(let reason):
+            return
+                "Codec processes can't be started now: \(reason). Raise the limit of processes, open files or memory, or use fewer codecs."
         case .cannotStart(let path, let reason):
             return "The codec '\(path)' does not start: \(reason)."
         case .unconfined(let layers, let policy):
@@ -81,7 +86,7 @@ public enum CodecPoolError: Error, Hashable, Sendable, CustomStringConvertible {
             let way =
                 policy == .full
                 ? "--require-sandbox=full requires every layer. Omit it to run without the optional ones."
-                : "Fix that, or use --allow-unsandboxed to decode files without a sandbox."
+                : "'satchel doctor' lists all layers. Install or enable what is missing."
             return "Can't sandbox codec processes. Missing: \(list.joined(separator: ", ")). \(way)"
         }
     }

@@ -27,6 +27,7 @@ public struct CodecStatistics: Hashable, Sendable {
 /// Counts for ``CodecStatistics`` and for ``JobMetrics``.
 final class CodecLedger: Sendable {
     private let state: Mutex<CodecStatistics>
+    private let shortages = Mutex<(latest: String, at: ContinuousClock.Instant)?>(nil)
 
     init(places: Int, memory: Int64) {
         var statistics = CodecStatistics()
@@ -53,6 +54,15 @@ final class CodecLedger: Sendable {
         state.withLock { $0.deaths[cause, default: 0] += 1 }
         JobMetrics.count("codec_deaths_total", [("cause", cause.rawValue)])
     }
+
+    /// Notes what was lacking: processes, threads, memory or descriptors. True unless that is known.
+    func lacked(_ reason: String) -> Bool {
+        defer { shortages.withLock { $0 = (reason, .now) } }
+        return shortage == nil
+    }
+
+    /// What was lacking during the last half minute.
+    var shortage: String? { shortages.withLock { $0.flatMap { $0.at + .seconds(30) > .now ? $0.latest : nil } } }
 
     func ended(_ ending: ProcessEnding) {
         state.withLock { $0.processPeak = max($0.processPeak, ending.peakMemory) }

@@ -36,6 +36,8 @@ public final class CodecPool: Sendable {
     }
 
     let configuration: CodecPoolConfiguration
+    /// Limits that are too low for the codecs that were asked for; nil where there is none.
+    public let lack: (text: String, isFatal: Bool)?
     private let common: ZygotePool
     private let full: ZygotePool
     let ledger: CodecLedger
@@ -49,6 +51,8 @@ public final class CodecPool: Sendable {
     private let costlyMemory: AsyncSemaphore
 
     public init(_ configuration: CodecPoolConfiguration) {
+        var configuration = configuration
+        lack = configuration.fit()
         self.configuration = configuration
         ledger = CodecLedger(places: configuration.codecs, memory: configuration.memory)
         common = ZygotePool(configuration, .common, ledger)
@@ -78,6 +82,10 @@ public final class CodecPool: Sendable {
     /// - Throws: ``CodecPoolError``: nothing was started.
     @discardableResult
     public func start(_ decoderSet: DecoderSet = .common) async throws(CodecPoolError) -> SandboxReport {
+        if let lack {
+            guard !lack.isFatal else { throw .outOfResources(reason: lack.text) }
+            if ledger.lacked(lack.text) { configuration.onShortage(lack.text) }
+        }
         let report = try await zygotes(decoderSet).open()
         let lacking = report.missing(under: .standard)
         if configuration.sandbox == .allowUnsandboxed, !lacking.isEmpty {
@@ -176,8 +184,18 @@ public final class CodecPool: Sendable {
     ) async throws(AttachmentError) -> CodecResult {
         var decoderSet = decoderSet
         var crashed: RunningZygote?
+        var shortages = 0
         while true {
-            let (child, served) = try await take(decoderSet, for: owner, avoiding: crashed)
+            let taken: (child: CodecChild, served: Int)
+            do {
+                taken = try await take(decoderSet, for: owner, avoiding: crashed)
+            } catch .outOfResources(let reason) {
+                try await wait(after: &shortages, reason, until: deadline)
+                continue
+            } catch {
+                throw .outOfResources(reason: error.description)
+            }
+            let (child, served) = taken
             ledger.processTaken()
             let conversation = Conversation(
                 child: child, configuration: configuration, ledger: ledger, order: order, turn: turn, started: started,
@@ -192,6 +210,9 @@ public final class CodecPool: Sendable {
                     guard crashed == nil else { throw error }
                     crashed = child.zygote
                     continue
+                case .starved(let reason):
+                    try await wait(after: &shortages, reason, until: deadline)
+                    continue
                 case .refused(let error):
                     await letGo(of: child, after: error, owner: owner, served: served)
                     throw error
@@ -205,6 +226,27 @@ public final class CodecPool: Sendable {
             return try await finish(
                 conversation, probeResult, owner: owner, served: served, decide: decide, received: received)
         }
+    }
+
+    /// What codec processes lacked during the last half minute, for an operator; nil where they had enough.
+    public var shortage: String? { ledger.shortage }
+
+    /// Notes that the machine refused what a codec process needs. That says nothing about the source.
+    private func starved(_ reason: String) async {
+        if ledger.lacked(reason) { configuration.onShortage(reason) }
+        await common.relent()
+        await full.relent()
+    }
+
+    /// Waits before the next attempt, up to 4 s in all: others may give back what is lacking.
+    private func wait(
+        after shortages: inout Int, _ reason: String, until deadline: ContinuousClock.Instant?
+    ) async throws(AttachmentError) {
+        await starved(reason)
+        shortages += 1
+        let pause = Duration.milliseconds(100 << shortages) * Double.random(in: 0.5...1)
+        guard shortages <= 4, deadline.map({ .now + pause < $0 }) ?? true, (try? await Task.sleep(for: pause)) != nil
+        else { throw .outOfResources(reason: reason) }
     }
 
     /// Whether a zygote lives, or another can be started.
@@ -232,13 +274,9 @@ public final class CodecPool: Sendable {
 
     private func take(
         _ decoderSet: DecoderSet, for owner: Owner?, avoiding crashed: RunningZygote?
-    ) async throws(AttachmentError) -> (child: CodecChild, served: Int) {
-        do {
-            return try await zygotes(decoderSet).take(
-                for: configuration.sourcesPerProcess > 1 ? owner : nil, avoiding: crashed)
-        } catch {
-            throw .storeFailed(reason: error.description)
-        }
+    ) async throws(CodecPoolError) -> (child: CodecChild, served: Int) {
+        try await zygotes(decoderSet).take(
+            for: configuration.sourcesPerProcess > 1 ? owner : nil, avoiding: crashed)
     }
 
     /// From the decision on.
@@ -296,6 +334,9 @@ public final class CodecPool: Sendable {
             case .crashed(let error):
                 await zygotes(child.zygote.decoderSet).crashed(child.zygote)
                 throw error
+            case .starved(let reason):
+                await starved(reason)
+                throw .outOfResources(reason: reason)
             case .refused(let error):
                 await letGo(of: child, after: error, owner: owner, served: served)
                 throw error

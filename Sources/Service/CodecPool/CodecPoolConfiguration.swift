@@ -29,6 +29,10 @@ public struct CodecPoolConfiguration: Sendable {
     public var silence: Duration
     /// A zygote that isn't ready after this has failed. A cold start takes about 0.13 s.
     public var startup: Duration
+    /// Connections for which descriptors are needed as well.
+    public var connections = 0
+    /// Told what is lacking: processes, threads, memory or descriptors.
+    public var onShortage: @Sendable (String) -> Void = { _ in }
     /// Handed to the executable after the pool's own arguments; the fault codec takes orders there.
     public var arguments: [String]
 

@@ -21,6 +21,8 @@ struct Conversation {
     enum Failure: Error {
         /// For the sender of the source.
         case refused(AttachmentError)
+        /// For want of processes, threads, descriptors or memory. For the log.
+        case starved(String)
         /// The process died, fell silent or lied; another may do better.
         case crashed(AttachmentError)
     }
@@ -68,7 +70,13 @@ struct Conversation {
         var writers: [Int32] = []
         for output in outputs {
             guard files[output.role] == nil, let file = OutputFile(output), let writer = output.withNumber({ $0 })
-            else { throw end(.refused(.storeFailed(reason: "an output is closed or was ordered twice"))) }
+            else {
+                let error = SystemError("open an output")
+                throw end(
+                    error.isShortage
+                        ? .starved(error.description)
+                        : .refused(.storeFailed(reason: "an output is closed or was ordered twice")))
+            }
             files[output.role] = file
             writers.append(writer)
         }
@@ -124,7 +132,11 @@ struct Conversation {
         switch code {
         case 0: return
         case EPIPE, ECONNRESET: throw await death(granted: nil)
-        default: throw abandon(ProtocolViolation(SystemError("give it a message", code: code).description))
+        default:
+            let error = SystemError("give it a message", code: code)
+            // A full socket is the process's fault.
+            if code != EAGAIN, error.isShortage { throw end(.starved(error.description)) }
+            throw abandon(ProtocolViolation(error.description))
         }
     }
 
@@ -212,8 +224,8 @@ struct Conversation {
             return abandon(ProtocolViolation("hung up and lived on"))
         }
         guard let ending = await child.zygote.ending(of: child.id) else {
-            ledger.died(of: .crash)
-            return .crashed(.codecCrashed(reason: "its zygote died"))
+            ledger.died(of: .starved)
+            return .starved("a zygote died, perhaps for want of memory")
         }
         ledger.ended(ending)
         let failure = ending.explained(
@@ -222,6 +234,7 @@ struct Conversation {
         switch failure {
         case .refused: ledger.died(of: .limit)
         case .crashed: ledger.died(of: .crash)
+        case .starved: ledger.died(of: .starved)
         }
         return failure
     }
@@ -251,17 +264,15 @@ extension ProcessEnding {
         if exitCode == Self.memoryExhausted {
             return .refused(.tooExpensive(resource: "memory", granted: "\(memory >> 20) MiB"))
         }
-        if exitCode == Self.unconfined {
-            return .crashed(.codecCrashed(reason: "it could not be confined"))
-        }
+        if exitCode == Self.unconfined { return .starved("a codec process could not be confined") }
+        if exitCode == Self.starved { return .starved("a codec process could not start a thread") }
         // The soft limit gives SIGXCPU, the hard one a second later SIGKILL.
         if signal == SIGXCPU || (signal == SIGKILL && cpuSeconds >= Double(limit)) {
             return .refused(.tooExpensive(resource: "CPU time", granted: "\(limit) s"))
         }
         switch (signal, exitCode) {
         case (SIGSYS?, _): return .crashed(.codecCrashed(reason: "made a system call that is not allowed"))
-        case (SIGKILL?, _):
-            return .crashed(.codecCrashed(reason: "killed from outside, perhaps for want of memory"))
+        case (SIGKILL?, _): return .starved("a codec process was killed from outside, perhaps for want of memory")
         case (let signal?, _): return .crashed(.codecCrashed(reason: "died of signal \(signal)"))
         case (nil, let code): return .crashed(.codecCrashed(reason: "ended with \(code ?? 0) in mid-conversation"))
         }

@@ -33,6 +33,7 @@ final class RunningZygote: Sendable {
     private enum Fork: Sendable {
         case forked(pid_t, pidfd: Int32)
         case refused(String)
+        case dead
     }
 
     private init(
@@ -59,9 +60,8 @@ final class RunningZygote: Sendable {
         if let standIns = configuration.standIns(for: decoderSet) {
             do {
                 return try await start(configuration, decoderSet, standIns: standIns)
-            } catch .unconfined(let missing, let policy) {
-                throw .unconfined(missing, policy)
-            } catch .cannotStart(_, let reason) {
+            } catch {
+                guard case .cannotStart(_, let reason) = error else { throw error }
                 failure = reason
             }
         }
@@ -78,12 +78,19 @@ final class RunningZygote: Sendable {
 
         var sockets: [Int32] = [-1, -1]
         let code = unsafe sandbox_packet_pair(&sockets)
-        guard code == 0 else { throw failure(SystemError("make a pair of sockets", code: code).description) }
+        /// Why a call failed, which says something about the executable only where the machine had enough of everything.
+        func failure(_ error: SystemError) -> CodecPoolError {
+            error.isShortage ? .outOfResources(reason: error.description) : failure(error.description)
+        }
+        guard code == 0 else { throw failure(SystemError("make a pair of sockets", code: code)) }
         let control = PacketEnd(Descriptor(owning: sockets[0]))
         let process = spawn(path, configuration, standIns: standIns, socket: Descriptor(owning: sockets[1]))
-        guard process > 0 else { throw failure(SystemError("run it", code: -process).reason) }
+        guard process > 0 else {
+            let error = SystemError("start a codec", code: -process)
+            throw error.isShortage ? failure(error) : failure(error.reason)
+        }
         let number = sandbox_pidfd(process)
-        guard number >= 0 else { throw failure(SystemError("watch it", code: -number).description) }
+        guard number >= 0 else { throw failure(SystemError("watch it", code: -number)) }
         let pidfd = Descriptor(owning: number)
 
         let reason: String
@@ -101,6 +108,9 @@ final class RunningZygote: Sendable {
                 addressSpace: max(0, addressSpace))
             Task { await zygote.listen() }
             return zygote
+        case .starved(let word):
+            await end(process, pidfd)
+            throw .outOfResources(reason: word.sanitized(500))
         case .failed(let word): reason = word.sanitized(500)
         case nil: reason = "it is no codec, or it ended before it was ready"
         default: reason = "it is no codec: its first message is not about what holds"
@@ -158,10 +168,15 @@ final class RunningZygote: Sendable {
         state.withLock { $0.taken += 1 }
     }
 
-    /// Has a process forked; nil where the zygote is dead or the kernel refuses.
-    func fork() async -> CodecChild? {
+    /// Has a process forked; nil where the zygote is dead.
+    ///
+    /// - Throws: ``CodecPoolError/outOfResources(reason:)``.
+    func fork() async throws(CodecPoolError) -> CodecChild? {
         var sockets: [Int32] = [-1, -1]
-        guard unsafe sandbox_packet_pair(&sockets) == 0 else { return nil }
+        let code = unsafe sandbox_packet_pair(&sockets)
+        guard code == 0 else {
+            throw .outOfResources(reason: SystemError("make a pair of sockets", code: code).description)
+        }
         let near = Descriptor(owning: sockets[0])
         let far = Descriptor(owning: sockets[1])
         let id = state.withLock { state in
@@ -173,14 +188,16 @@ final class RunningZygote: Sendable {
                 if !state.isDead { state.forking[id] = continuation }
                 return state.isDead
             }
-            if isDead { return continuation.resume(returning: .refused("the zygote is dead")) }
-            if control.send(ZygoteCommand.fork(id: id), descriptors: [far.number]) != 0 {
-                settle(id, .refused("the zygote takes no commands"))
-            }
+            if isDead { return continuation.resume(returning: .dead) }
+            if control.send(ZygoteCommand.fork(id: id), descriptors: [far.number]) != 0 { settle(id, .dead) }
         }
-        guard case .forked(let process, let pidfd) = fork else { return nil }
-        return CodecChild(
-            id: id, process: process, pidfd: Descriptor(owning: pidfd), socket: near, zygote: self)
+        switch fork {
+        case .forked(let process, let pidfd):
+            return CodecChild(
+                id: id, process: process, pidfd: Descriptor(owning: pidfd), socket: near, zygote: self)
+        case .refused(let reason): throw .outOfResources(reason: reason)
+        case .dead: return nil
+        }
     }
 
     /// Waits for the end of a process; nil where the zygote died before it could tell.
@@ -270,7 +287,7 @@ final class RunningZygote: Sendable {
             settle(id, .forked(process, pidfd: descriptors[0]))
             return true
         case .refused(let id, let reason) where descriptors.isEmpty:
-            settle(id, .refused(reason))
+            settle(id, .refused(reason.sanitized(500)))
             return true
         case .ended(let id, let ending) where descriptors.isEmpty:
             let (watcher, isOver) = state.withLock { state in
@@ -298,7 +315,7 @@ final class RunningZygote: Sendable {
             }
             return (state.forking.values, state.watchers.values)
         }
-        for continuation in forking { continuation.resume(returning: .refused("the zygote died")) }
+        for continuation in forking { continuation.resume(returning: .dead) }
         for continuation in watchers { continuation.resume(returning: nil) }
     }
 }

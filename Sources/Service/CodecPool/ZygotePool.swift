@@ -14,6 +14,8 @@ actor ZygotePool {
     private var kept: [(owner: CodecPool.Owner, child: CodecChild, served: Int)] = []
     private var starting: Task<RunningZygote, any Error>?
     private var isShut = false
+    /// Nothing is started ahead of need until then.
+    private var scarceUntil = ContinuousClock.now
     private let ledger: CodecLedger
 
     init(_ configuration: CodecPoolConfiguration, _ decoderSet: DecoderSet, _ ledger: CodecLedger) {
@@ -54,10 +56,9 @@ actor ZygotePool {
             if let spare = spares[ObjectIdentifier(zygote)]?.popLast() {
                 guard spare.isAlive else { continue }
                 child = spare
-            } else if let fork = await zygote.fork() {
+            } else if let fork = try await zygote.fork() {
                 child = fork
             } else {
-                // It died, or the kernel refuses: a second zygote decides which.
                 zygote.hangUp()
                 zygotes.removeAll { $0 === zygote }
                 continue
@@ -102,6 +103,18 @@ actor ZygotePool {
         guard zygotes.count > 1, zygotes[0] === zygote else { return }
         zygotes.swapAt(0, 1)
         Task { await self.refill() }
+    }
+
+    /// Gives up the processes that were started ahead of need: others lack them.
+    func relent() {
+        scarceUntil = .now + .seconds(10)
+        for child in spares.values.joined() { child.kill() }
+        spares = [:]
+        for zygote in zygotes.dropFirst() {
+            retired.append(zygote)
+            zygote.retire()
+        }
+        zygotes = Array(zygotes.prefix(1))
     }
 
     func close() async {
@@ -159,7 +172,7 @@ actor ZygotePool {
     /// Has a zygote in reserve, as soon as there is work enough for it. Where none can be started, the next source that
     /// needs one is told why.
     private func restock() {
-        guard !isShut, zygotes.count < 2, starting == nil else { return }
+        guard !isShut, scarceUntil < .now, zygotes.count < 2, starting == nil else { return }
         if let only = zygotes.first, only.taken < configuration.sourcesBeforeReserve { return }
         Task { _ = try? await self.newZygote() }
     }
@@ -184,11 +197,11 @@ actor ZygotePool {
     /// Forks until the stock is complete.
     private func fill(_ zygote: RunningZygote) async {
         let key = ObjectIdentifier(zygote)
-        while !isShut, zygotes.first === zygote,
+        while !isShut, scarceUntil < .now, zygotes.first === zygote,
             (spares[key]?.count ?? 0) + (expected[key] ?? 0) < stock
         {
             expected[key, default: 0] += 1
-            let child = await zygote.fork()
+            let child = try? await zygote.fork()
             expected[key, default: 1] -= 1
             if expected[key] == 0 { expected[key] = nil }
             guard let child else { return }

@@ -226,7 +226,7 @@ struct AttachmentAttempt: Sendable {
         guard let scanning = pipeline.configuration.scanning else { return nil }
         let file: Descriptor
         do { file = try source.descriptor.duplicate() } catch {
-            throw StoreUnavailable(cause: .storeFailed(reason: error.description))
+            throw StoreUnavailable(cause: AttachmentError(error))
         }
         let subject = ScanSubject(tenant: claim.tenant, job: claim.job, attachment: id)
         let stored = ScannedSource(file, bytes: source.bytes, of: subject)
@@ -502,9 +502,7 @@ struct AttachmentAttempt: Sendable {
     }
 
     private var timeIsUp: AttachmentError {
-        if let deadline { return .deadlineExceeded(seconds: deadline.seconds) }
-        let seconds = pipeline.configuration.timeLimit?.inSeconds ?? 0
-        return .tooExpensive(resource: "time", granted: "\(seconds) s")
+        .deadlineExceeded(seconds: deadline?.seconds ?? pipeline.configuration.timeLimit?.inSeconds ?? 0)
     }
 }
 

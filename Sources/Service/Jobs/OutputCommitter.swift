@@ -173,9 +173,9 @@ final class OutputCommitter: Sendable {
         } catch CopyFailure.source(let error) {
             throw AttachmentError.invalidSource(reason: "the system \(error)")
         } catch CopyFailure.target(let error) {
-            throw StoreUnavailable(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description))
+            throw StoreUnavailable(cause: AttachmentError(error))
         } catch let error as SystemError {
-            throw StoreUnavailable(cause: error.isOutOfSpace ? .storeFull : .storeFailed(reason: error.description))
+            throw StoreUnavailable(cause: AttachmentError(error))
         } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
             throw StoreUnavailable(cause: error)
         }

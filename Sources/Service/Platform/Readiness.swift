@@ -101,8 +101,8 @@ package final class Readiness: Sendable {
 
     private func start() {
         var thread = pthread_t()
-        let code = unsafe pthread_create(&thread, nil, { _ in Readiness.shared.poll() }, nil)
-        precondition(code == 0, "no thread for polling can be started")
+        // Where the limit of threads is reached, others end.
+        while unsafe pthread_create(&thread, nil, { _ in Readiness.shared.poll() }, nil) != 0 { usleep(100_000) }
         pthread_detach(thread)
     }
 

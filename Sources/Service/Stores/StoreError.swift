@@ -1,3 +1,4 @@
+internal import Postgres
 internal import SatchelCore
 
 /// Why a store could not be opened or tended. Each is one sentence that says what would help.
@@ -22,6 +23,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSchema(path: String)
     /// The database can't be used; `reason` is a sentence that says what would help.
     case unusableDatabase(reason: String)
+    /// The same of a database that may be usable soon.
+    case unreachableDatabase(reason: String)
     /// Somebody else could read the key file.
     case exposedKeys(path: String)
     /// The key file is not what it should be.
@@ -77,7 +80,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "Nodes of an older version of Satchel use the records in '\(path)'. Stop them, then run satchel store migrate again."
         case .noSchema(let path):
             "'\(path)' has no Satchel records. Run satchel store migrate, or correct the URL in --store."
-        case .unusableDatabase(let reason): reason
+        case .unusableDatabase(let reason), .unreachableDatabase(let reason): reason
         case .exposedKeys(let path):
             "The key file '\(path)' can be read by others. Run chmod 600 on it, or mount it with mode 0440; if others may have read it, delete it, which revokes all access."
         case .damagedKeys(let path, let reason):
@@ -117,6 +120,13 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
+    init(_ error: PostgresError) {
+        let isUnknownHost = if case .unknownHost = error { true } else { false }
+        let reason = error.description
+        self =
+            error.isPassing || isUnknownHost ? .unreachableDatabase(reason: reason) : .unusableDatabase(reason: reason)
+    }
+
     init(_ error: SystemError, at path: String) {
         self = error.isOutOfSpace ? .full(path: path) : .inaccessible(path: path, reason: error.reason)
     }

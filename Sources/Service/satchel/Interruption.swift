@@ -18,6 +18,17 @@ enum Interruption {
         response.withLock { $0 = body }
     }
 
+    /// Calls `body` on each SIGHUP. On a terminal, which is closed then, SIGHUP ends the command as SIGTERM does.
+    static func hangingUp(_ body: @escaping @Sendable () -> Void) {
+        signal(SIGHUP, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
+        let isTerminal = Terminal.errors.isTerminal
+        source.setEventHandler {
+            withExtendedLifetime(source) { if isTerminal { kill(getpid(), SIGTERM) } else { body() } }
+        }
+        source.activate()
+    }
+
     static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let task = Task { try await body() }
         let sources = [SIGINT, SIGTERM].map { number in

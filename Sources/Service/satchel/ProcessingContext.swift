@@ -22,7 +22,9 @@ struct ProcessingContext {
         bucket: S3Client? = nil, timeLimit: Duration? = nil, expecting decoderSet: DecoderSet
     ) async throws -> ProcessingContext {
         let store = try await openStore(storeOptions, create: true)
-        let codecs = CodecPool(try codecOptions.poolConfiguration)
+        var pool = try codecOptions.poolConfiguration
+        pool.onShortage = { Console.printError("Warning: short of resources: \($0).") }
+        let codecs = CodecPool(pool)
         try await startCodecs(codecs, decoderSet)
         let spool = try Spool(at: store.scratch)
         var work = Pipeline.Configuration(
@@ -56,6 +58,6 @@ func startCodecs(_ codecs: CodecPool, _ decoderSet: DecoderSet) async throws {
             )
         }
     } catch {
-        throw CommandFailure(error.description)
+        throw CommandFailure(error)
     }
 }

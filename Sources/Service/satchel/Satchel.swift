@@ -2,6 +2,7 @@ import API
 import ArgumentParser
 import SatchelCore
 import CSandbox
+import CodecPool
 import Foundation
 import Glibc
 import Ingest
@@ -22,8 +23,7 @@ struct Satchel: AsyncParsableCommand {
             until exit. The default is the environment variable SATCHEL_STORE, then the setting 'store', then the \
             directory satchel in the XDG data directory.
 
-            Exit status: 0 for success; 1 if something failed or was not delivered; 2 for wrong usage or settings; 130 \
-            if interrupted. Run an interrupted command again to continue.
+            \(ExitStatus.list)
 
             Examples:
 
@@ -57,6 +57,13 @@ struct Satchel: AsyncParsableCommand {
     static func main() async {
         // Memory may hold decrypted media. No core dump is written, and other processes of this user cannot read it.
         _ = sandbox_not_dumpable()
+        // Swift's runtime waits without end for a thread that it can't start.
+        guard sandbox_startable_threads(12) == 12 else {
+            Console.printError(
+                "satchel: too few threads can be started. Raise the limit of processes (TasksMax=, pids.max, ulimit -u), or wait until others have ended."
+            )
+            Glibc.exit(ExitStatus.unavailable.rawValue)
+        }
         do {
             try await AuditActor.$current.withValue(AuditActor(.command)) {
                 try await Interruption.cancelling {
@@ -91,7 +98,7 @@ struct Satchel: AsyncParsableCommand {
                 throw CommandFailure(
                     "there is no command '\(path) \(Data(word.utf8).displayPath)'"
                         + "\(NearestName.hint(for: word, in: names)). '\(path) --help' lists all.",
-                    status: 2)
+                    status: .usage)
             }
             command = next
             path += " \(word)"
@@ -104,19 +111,19 @@ struct Satchel: AsyncParsableCommand {
     private static func status(of error: any Error) -> Int32 {
         if error is CancellationError {
             Console.printError("Interrupted. Run the same command again to continue.")
-            return 130
+            return ExitStatus.interrupted.rawValue
         }
-        if let failure = error as? CommandFailure {
+        let failure: CommandFailure? =
+            switch error {
+            case let failure as CommandFailure: failure
+            case let error as AttachmentError: CommandFailure(error)
+            case let error as StoreError: CommandFailure(error)
+            case let error as CodecPoolError: CommandFailure(error)
+            default: nil
+            }
+        if let failure {
             Console.printError("satchel: \(failure.sentence)")
-            return failure.status
-        }
-        if let error = error as? AttachmentError {
-            Console.printError("satchel: \(error.message)")
-            return error.status
-        }
-        if let error = error as? StoreError {
-            Console.printError("satchel: \(error.description)")
-            return error.status
+            return failure.status.rawValue
         }
         let code = exitCode(for: error)
         let message = fullMessage(for: error)
@@ -131,7 +138,7 @@ struct Satchel: AsyncParsableCommand {
         }
         if !message.isEmpty { Console.printError(message) }
         // ArgumentParser uses status 64 for wrong usage.
-        return code == .validationFailure ? 2 : code.rawValue
+        return code == .validationFailure ? ExitStatus.usage.rawValue : code.rawValue
     }
 }
 
@@ -142,36 +149,17 @@ enum Version {
 /// An error that ends a command: one sentence that says what happened and what to do.
 struct CommandFailure: Error {
     var sentence: String
-    var status: Int32 = 1
+    var status: ExitStatus
 
-    init(_ sentence: String, status: Int32 = 1) {
+    init(_ sentence: String, status: ExitStatus = .failed) {
         self.sentence = sentence
         self.status = status
-    }
-
-    init(_ error: StoreError) {
-        self.init(error.description, status: error.status)
     }
 
     /// Lists each problem of a file on a line of its own.
     init(_ problems: FileProblems, in path: String) {
         let lines = problems.lines.map { "  \($0.showingInvisible())" }
         self.init(
-            "\(path) has \(Quantity.count(lines.count, "problem")):\n\(lines.joined(separator: "\n"))", status: 2)
+            "\(path) has \(Quantity.count(lines.count, "problem")):\n\(lines.joined(separator: "\n"))", status: .usage)
     }
-}
-
-extension StoreError {
-    /// The exit status of a command that it ends: 3 for a disk or database that can't be used.
-    var status: Int32 {
-        switch self {
-        case .full, .noRoom, .malformed, .database, .busy: 3
-        default: 2
-        }
-    }
-}
-
-extension AttachmentError {
-    /// The exit status of a command that it ends: 3 for a store that can't be used.
-    var status: Int32 { code == .storeFull || code == .storeFailed ? 3 : 1 }
 }

@@ -36,6 +36,42 @@ import Testing
         #expect(!other.messages.contains("WATCHDOG=1"))
     }
 
+    @Test func `SIGHUP has it read its settings again, and its manager hears that`() async throws {
+        let harness = try ServiceHarness()
+        let manager = try NotifySocket(harness.home.path + "/notify")
+        let origin = try await LocalOrigin(LocalOrigin.photographs)
+        let settings = try harness.file("settings.yaml", text: "codecs: 1\n")
+        let server = try await serve(
+            harness, ["NOTIFY_SOCKET": manager.name], "--config", settings.path(percentEncoded: false))
+        try await eventually("it is ready") { !manager.messages.isEmpty }
+        let ready = manager.messages[0]
+        func reload(_ text: String) async throws -> [String: Any] {
+            func lines() throws -> [[String: Any]] {
+                try server.log.filter { ($0["message"] as? String)?.contains("settings") == true }
+            }
+            let before = try lines().count
+            _ = try harness.file("settings.yaml", text: text)
+            server.signal(SIGHUP)
+            return try await whenFound("a line about the settings") { try lines().dropFirst(before).first }
+        }
+        let wrong = try await reload("log.level: loud\nfetch.allow: [127.0.0.1]\n")
+        #expect(wrong["message"] as? String == "the settings are wrong; nothing changed", "\(wrong)")
+        #expect("\(wrong)".contains("loud"))
+        func state(_ job: String) async throws -> String? {
+            _ = try await server.submit(job, "http://127.0.0.1:\(origin.port)/photo.jpg")
+            return try await server.finished(job)["state"] as? String
+        }
+        #expect(try await state("before") == "failed")
+
+        let right = try await reload("log.level: debug\nfetch.allow: [127.0.0.1]\ncodecs: 2\n")
+        #expect(right["changed"] as? [String] == ["fetch.allow", "log.level"], "\(right)")
+        #expect(right["needs_restart"] as? [String] == ["codecs"])
+        #expect(try await state("after") == "delivered")
+        try await eventually("it is ready again") { manager.messages.count == 5 }
+        #expect(manager.messages.filter { $0.hasPrefix("RELOADING=1\n") }.count == 2 && manager.messages.last == ready)
+        #expect(try await server.stop().status == 0)
+    }
+
     @Test func `where nobody hears it the service works all the same, and says so`() async throws {
         let harness = try ServiceHarness()
         for name in [harness.home.path + "/nobody", "relative", "/" + String(repeating: "x", count: 200)] {

@@ -16,6 +16,8 @@ enum Fault {
         case "abort": abort()
         case "trap": fault_trap()
         case "exit": _exit(3)
+        case "starve": startThread()
+        case "kill": raise(SIGKILL)
         case "slow-segv":
             usleep(300_000)
             fault_segfault()
@@ -63,6 +65,8 @@ enum Fault {
         switch command {
         case "late-segv": fault_segfault()
         case "late-sleep": sleep(1000)
+        case "late-starve": startThread()
+        case "late-kill": raise(SIGKILL)
         case "late-pause": usleep(300_000)
         case "late-eat": fault_eat_memory()
         case "late-main-segv" where report.role == .main: fault_segfault()
@@ -134,6 +138,14 @@ enum Fault {
         case "warnings": ending.warnings = Array(repeating: String(repeating: "w", count: 400), count: 100)
         default: break
         }
+    }
+
+    /// Starts a thread where the kernel gives no more, as a library does.
+    private static func startThread() {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NPROC.rawValue), &limit)
+        var thread = pthread_t()
+        _ = unsafe pthread_create(&thread, nil, { _ in nil }, nil)
     }
 
     private static func answer(_ code: Int32) -> String {

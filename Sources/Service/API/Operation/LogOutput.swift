@@ -18,12 +18,19 @@ public enum LogFormat: String, CaseIterable, Hashable, Sendable {
 public struct LogOutput: LogHandler {
     public var metadata: Logger.Metadata = [:]
     public var metadataProvider: Logger.MetadataProvider?
-    public var logLevel: Logger.Level
+    public var logLevel: Logger.Level {
+        get { own ?? level() }
+        set { own = newValue }
+    }
+    /// A logger's own level.
+    private var own: Logger.Level?
+    private let level: @Sendable () -> Logger.Level
     private let format: LogFormat
     private static let writing = Mutex(())
 
-    public init(level: Logger.Level, format: LogFormat) {
-        logLevel = level
+    /// - Parameter level: Returns the level of all loggers that have none of their own. It may change.
+    public init(format: LogFormat, level: @escaping @Sendable () -> Logger.Level) {
+        self.level = level
         self.format = format
     }
 

@@ -35,7 +35,9 @@ public struct TenantExport: Sendable {
         let records = service.records
         switch list {
         case .jobs:
-            try await each(of: { try await records.jobs(of: tenant, where: RecordFilter(), after: $0, limit: $1) }) {
+            try await Page.forEach(of: {
+                try await records.jobs(of: tenant, where: RecordFilter(), after: $0, limit: Self.page)
+            }) {
                 try take(line(JobBody($0, access: [], service)))
             }
         case .attachments:
@@ -44,8 +46,8 @@ public struct TenantExport: Sendable {
             // One that repeats may be in both lists.
             var told: Set<NotificationID> = []
             for list in NotificationList.allCases {
-                try await each(of: {
-                    try await records.notifications(of: tenant, in: list, category: nil, after: $0, limit: $1)
+                try await Page.forEach(of: {
+                    try await records.notifications(of: tenant, in: list, category: nil, after: $0, limit: Self.page)
                 }) { record in
                     guard told.insert(record.id).inserted else { return }
                     try take(line(try await service.body(of: record)))
@@ -60,7 +62,8 @@ public struct TenantExport: Sendable {
                 place = last
             }
         case .responses:
-            try await each(of: { try await records.responses(of: tenant, to: nil, after: $0, limit: $1) }) { record in
+            try await Page.forEach(of: { try await records.responses(of: tenant, to: nil, after: $0, limit: Self.page) }
+            ) { record in
                 var call: CallRecord?
                 if let id = record.call { call = try await records.call(id, of: tenant) }
                 try take(line(ResponseDocument(record: record, call: call).json))
@@ -68,19 +71,24 @@ public struct TenantExport: Sendable {
         case .categories:
             for category in try await records.categories(of: tenant) { try take(line(category)) }
         case .calls:
-            try await each(of: { try await records.calls(of: tenant, where: CallFilter(), after: $0, limit: $1) }) {
+            try await Page.forEach(of: {
+                try await records.calls(of: tenant, where: CallFilter(), after: $0, limit: Self.page)
+            }) {
                 try take(line(CallBody($0)))
             }
         case .uploads:
-            try await each(of: { try await records.uploads(of: tenant, in: nil, after: $0, limit: $1) }) {
+            try await Page.forEach(of: { try await records.uploads(of: tenant, in: nil, after: $0, limit: Self.page) })
+            {
                 try take(line(UploadDocument($0)))
             }
         case .keys:
-            try await each(of: { try await records.keys(of: tenant, after: $0, limit: $1) }) {
+            try await Page.forEach(of: { try await records.keys(of: tenant, after: $0, limit: Self.page) }) {
                 try take(line(KeyRoutes.KeyBody($0)))
             }
         case .audit:
-            try await each(of: { try await records.audit(of: tenant, where: AuditFilter(), after: $0, limit: $1) }) {
+            try await Page.forEach(of: {
+                try await records.audit(of: tenant, where: AuditFilter(), after: $0, limit: Self.page)
+            }) {
                 try take(line($0))
             }
         }
@@ -88,20 +96,9 @@ public struct TenantExport: Sendable {
 
     /// All attachments, newest first.
     public func attachments(_ take: (AttachmentRecord) async throws -> Void) async throws {
-        try await each(of: {
-            try await service.records.attachments(of: tenant, where: RecordFilter(), after: $0, limit: $1)
+        try await Page.forEach(of: {
+            try await service.records.attachments(of: tenant, where: RecordFilter(), after: $0, limit: Self.page)
         }) { try await take($0) }
-    }
-
-    private func each<Element>(
-        of page: (String?, Int) async throws -> Page<Element>, _ take: (Element) async throws -> Void
-    ) async throws {
-        var cursor: String?
-        repeat {
-            let part = try await page(cursor, Self.page)
-            for element in part.elements { try await take(element) }
-            cursor = part.next
-        } while cursor != nil
     }
 
     private func line(_ value: some Encodable) throws -> Data { Self.withoutSecrets(try JSON.encode(value)) }

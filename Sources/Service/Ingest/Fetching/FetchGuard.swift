@@ -1,20 +1,34 @@
 public import SatchelCore
+import Synchronization
 
 /// Decides which origins may be contacted: public addresses on the ports 80 and 443, and what is allowed besides.
 ///
-/// A value without input or output: the fetcher asks before it resolves, and again with every address that the name
+/// It has no input or output: the fetcher asks before it resolves, and again with every address that the name
 /// resolved to. One bad address refuses the host, for a name that leads to both kinds is an attack or a mistake.
 public struct FetchGuard: Sendable {
     /// Ports that need no exception.
     public static let ports: Set<UInt16> = [80, 443]
 
-    private let allowances: [FetchAllowance]
+    /// Shared by all copies.
+    private final class Current: Sendable {
+        let allowances: Mutex<[FetchAllowance]>
+
+        init(_ allowances: [FetchAllowance]) { self.allowances = Mutex(allowances) }
+    }
+
+    private let current: Current
+    private var allowances: [FetchAllowance] { current.allowances.withLock(\.self) }
     private let refused: (@Sendable (String) -> Void)?
 
     /// - Parameter refused: Told the address that a host resolved to and that is refused, for the log. Senders are never told.
     public init(allowing allowances: [FetchAllowance] = [], refused: (@Sendable (String) -> Void)? = nil) {
-        self.allowances = allowances
+        current = Current(allowances)
         self.refused = refused
+    }
+
+    /// Replaces what is allowed, for all copies of this guard and for everything that begins from now on.
+    public func allow(_ allowances: [FetchAllowance]) {
+        current.allowances.withLock { $0 = allowances }
     }
 
     /// Refuses what no answer of the name service could make good, before it is asked.

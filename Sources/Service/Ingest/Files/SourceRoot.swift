@@ -111,7 +111,7 @@ public struct SourceRoot: ~Copyable, Sendable {
         case EACCES, EPERM: .invalidSource(reason: "permission denied")
         case ENAMETOOLONG: .invalidSource(reason: "its path is too long")
         case ENOSYS: .invalidSource(reason: "this kernel has no openat2; use Linux 5.6 or newer")
-        case EMFILE, ENFILE, ENOMEM: .storeFailed(reason: "the system \(error)")
+        case _ where error.isShortage: .outOfResources(reason: error.description)
         default: .invalidSource(reason: "the system \(error)")
         }
     }

@@ -33,8 +33,8 @@ extension PostgresSchema {
         } catch {
             await lock.close()
             await work.close()
-            throw error as? StoreError
-                ?? .unusableDatabase(reason: (error as? PostgresError)?.description ?? "\(error)")
+            throw error as? StoreError ?? (error as? PostgresError).map(StoreError.init)
+                ?? .unusableDatabase(reason: "\(error)")
         }
     }
 

@@ -45,7 +45,7 @@ struct PostgresSharedRuns: SharedRuns {
     }
 
     func submit(
-        _ page: RunPage, of run: RunID, retriesFailed: Bool,
+        _ page: RunPage, of run: RunID, retrying: FailureRetry,
         count: @escaping @Sendable (_ counts: String, _ answers: [RunAnswer]) throws -> String
     ) async throws(AttachmentError) -> [RunAnswer]? {
         for job in page.jobs { try job.validate() }
@@ -63,7 +63,7 @@ struct PostgresSharedRuns: SharedRuns {
             // The answer to an earlier attempt at this was lost.
             let isDone = work.mayHaveCommitted && position == page.end && page.end != page.start
             guard position == page.start || isDone else { return nil }
-            let answers = try work.submit(new, to: run, SubmissionOptions(retriesFailed: retriesFailed))
+            let answers = try work.submit(new, to: run, retrying)
             if isDone || answers.contains(.elsewhere) { return answers }
             let before =
                 page.isFirst ? (listed: 0, counts: "") : (listed: try row.int("listed"), counts: try row.text("counts"))
@@ -161,8 +161,9 @@ extension RecordTransaction {
     /// Jobs of one run. What is new is inserted together, what was done before is answered together; the rest takes the way of
     /// a single one.
     fileprivate func submit(
-        _ jobs: [NewJob], to run: RunID, _ options: SubmissionOptions
+        _ jobs: [NewJob], to run: RunID, _ retrying: FailureRetry
     ) throws -> [RunAnswer] {
+        let options = SubmissionOptions(retriesFailed: retrying == .all)
         guard let tenant = jobs.first?.submission.tenant else { return [] }
         var known: [String: KnownWork] = [:]
         let rows = try self.run(
@@ -203,10 +204,14 @@ extension RecordTransaction {
             answers[index] = record.state.isFinished ? .earlier(record) : .elsewhere
         }
         let records = try jobRecords(Array(Set(earlier.values)))
-        for (index, key) in earlier {
+        for (index, key) in earlier.sorted(by: { $0.value < $1.value }) {
             // Deleted this moment.
             guard let record = records[key] else { throw TransactionConflict() }
-            answers[index] = .earlier(record)
+            if retrying.includes(record) {
+                _ = try submit(jobs[index], SubmissionOptions(retriesFailed: true))
+            } else {
+                answers[index] = .earlier(record)
+            }
         }
         return answers
     }

@@ -53,7 +53,7 @@ extension StoreDatabase {
             return examination
         } catch {
             await pool.close()
-            throw .unusableDatabase(reason: error.description)
+            throw StoreError(error)
         }
     }
 

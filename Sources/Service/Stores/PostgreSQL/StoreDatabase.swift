@@ -31,7 +31,7 @@ public struct StoreDatabase: Sendable, CustomStringConvertible {
         do throws(PostgresError) {
             parameters = try PostgresParameters(url, application: application, isPooled: isPooled)
         } catch {
-            throw .unusableDatabase(reason: error.description)
+            throw StoreError(error)
         }
         self.writers = writers
         self.readers = readers

@@ -11,7 +11,7 @@ struct BatchRun: Sendable {
     let context: ProcessingContext
     let profile: Profile
     let mirror: Mirror?
-    let retryFailed: Bool
+    let retrying: FailureRetry
     let removesSources: Bool
     let maximumFailures: Int?
     /// The number of jobs to run at once.
@@ -25,8 +25,8 @@ struct BatchRun: Sendable {
     private static let pause: Duration = .milliseconds(200)
 
     /// - Parameter write: Called with the line of each file, also concurrently.
-    /// - Throws: `CancellationError`, after which unfinished jobs are pending again, or ``CommandFailure`` if the store
-    ///   fails.
+    /// - Returns: Also what was done before the task was cancelled, after which unfinished jobs are pending again.
+    /// - Throws: ``CommandFailure`` if the store fails.
     func process(
         _ files: any SourceSupply, showsProgress: Bool, write: @escaping @Sendable (ResultLine) throws -> Void
     ) async throws -> Summary {
@@ -34,7 +34,7 @@ struct BatchRun: Sendable {
         do {
             try await context.store.records.announce(run)
         } catch {
-            throw CommandFailure(error.message)
+            throw CommandFailure(error)
         }
         let progress = BatchProgress(write)
         let room = AsyncSemaphore(capacity: Int64(Self.ahead))
@@ -79,12 +79,14 @@ struct BatchRun: Sendable {
                     try await finish(job, file, isUnchanged: false, progress)
                     room.release(1)
                 }
-                if let maximumFailures, progress.summary.failed >= maximumFailures { throw TooManyFailures() }
+                if let maximumFailures, progress.summary.failedNow >= maximumFailures { throw TooManyFailures() }
             }
             try await submitting.value
         } catch is TooManyFailures {
+        } catch  where Task.isCancelled {
+            // Unfinished jobs are pending again. The caller tells what was done.
         } catch let error as AttachmentError {
-            throw CommandFailure(error.message)
+            throw CommandFailure(error)
         }
         return progress.summary
     }
@@ -108,12 +110,12 @@ struct BatchRun: Sendable {
                 let job = file.job(under: profile, digest, run: run)
                 group.append((job, BatchProgress.Pending(location: file.location, shown: file.shown)))
                 if group.count == Self.group {
-                    try await accept(group, retryFailed: retryFailed, worker, progress, room)
+                    try await accept(group, retrying, worker, progress, room)
                     group = []
                 }
             }
         }
-        if !group.isEmpty { try await accept(group, retryFailed: retryFailed, worker, progress, room) }
+        if !group.isEmpty { try await accept(group, retrying, worker, progress, room) }
         progress.foundAll()
     }
 
@@ -122,23 +124,24 @@ struct BatchRun: Sendable {
     private func follow(_ worker: JobWorker, _ progress: BatchProgress, _ room: AsyncSemaphore) async throws {
         while let group = progress.elsewhere() {
             // A failure of another run just now is not retried.
-            if !group.isEmpty { try await accept(group, retryFailed: false, worker, progress, room) }
+            if !group.isEmpty { try await accept(group, .none, worker, progress, room) }
             // Without such files the store is not asked, and the run ends without delay.
             try await Task.sleep(for: group.isEmpty ? Self.pause / 10 : Self.pause)
         }
     }
 
     private func accept(
-        _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], retryFailed: Bool, _ worker: JobWorker,
+        _ group: [(job: JobSubmission, pending: BatchProgress.Pending)], _ retrying: FailureRetry, _ worker: JobWorker,
         _ progress: BatchProgress, _ room: AsyncSemaphore
     ) async throws {
         // Registers files before submitting, because the worker may finish a job before this returns. Jobs of earlier runs
         // and retried jobs have other ids, which are known only afterwards.
         for (job, pending) in group { progress.submitted(job.id, pending) }
         let answers = try await context.store.records.submit(
-            group.map(\.job), SubmissionOptions(retriesFailed: retryFailed))
+            group.map(\.job), SubmissionOptions(retriesFailed: retrying == .all))
         var isAdded = false
-        for (answer, (job, _)) in zip(answers, group) {
+        var again: [(job: JobSubmission, pending: BatchProgress.Pending)] = []
+        for (answer, (job, pending)) in zip(answers, group) {
             switch answer {
             case .accepted(let record) where record.id == job.id:
                 isAdded = true
@@ -153,6 +156,8 @@ struct BatchRun: Sendable {
                 preconditionFailure("a run offers no worker and has no idempotency key")
             case .unchanged(let record) where !record.state.isFinished:
                 progress.leave(job)
+            case .unchanged(let record) where retrying.includes(record):
+                again.append((job, pending))
             case .unchanged(let record):
                 // A file that this run waited for was not done by an earlier run.
                 let wasElsewhere = progress.takeBack(job.id)
@@ -162,6 +167,7 @@ struct BatchRun: Sendable {
             }
         }
         if isAdded { worker.added() }
+        if !again.isEmpty { try await accept(again, .all, worker, progress, room) }
     }
 
     // MARK: Finishing

@@ -42,7 +42,6 @@ struct BucketLocation: Hashable, Sendable, CustomStringConvertible {
     }
 
     func failure(_ error: S3Error) -> CommandFailure {
-        let reason = if case .invalidSetting("blobs", _, let need) = error { need } else { error.reason }
-        return CommandFailure("'\(self)' can't be used: \(reason).", status: 2)
+        CommandFailure(error, of: "'\(self)'")
     }
 }

@@ -25,7 +25,7 @@ struct BucketSupply: SourceSupply {
         if let output, output.contains(location) {
             throw CommandFailure(
                 "--output '\(output)' is or contains the source '\(location)'. Choose a prefix outside the sources.",
-                status: 2)
+                status: .usage)
         }
         leavingOut = [StoreOptions.configured.blobs.flatMap(BucketLocation.init), output].compactMap(\.self)
             .filter { location.contains($0) && $0 != location }
@@ -35,7 +35,7 @@ struct BucketSupply: SourceSupply {
             throw location.failure(error)
         }
         if first.elements.isEmpty {
-            throw CommandFailure("there are no objects under '\(location)'. Correct the prefix.", status: 2)
+            throw CommandFailure("there are no objects under '\(location)'. Correct the prefix.", status: .usage)
         }
         let name = first.elements.map { Self.name(of: $0.key) }.first { $0.contains(".") }
         decoderSet = name.map { DecoderSet(declaredType: nil, name: $0) } ?? .common

@@ -4,7 +4,7 @@ import Foundation
 import Ingest
 import Synchronization
 
-/// Estimates a batch. New and changed sources are identified; nothing is prepared or stored.
+/// Estimates a batch from a sample of its new and changed sources; nothing is prepared or stored.
 struct DryRun {
     let profile: Profile
     let codecs: CodecOptions
@@ -17,68 +17,131 @@ struct DryRun {
         var files = 0
         var bytes: Int64 = 0
         var cpuSeconds = 0.0
+
+        mutating func add(_ source: FoundSource, _ cpuSeconds: Double = 0) {
+            files += 1
+            bytes += source.bytes
+            self.cpuSeconds += cpuSeconds
+        }
     }
 
+    /// Of a batch of so many files all are identified; of a larger one, so many that are chosen at random.
+    static let sampled = 200
+    /// Files that the store is asked about at once.
+    private static let group = 500
+
     func run() async throws {
-        let configuration = try codecs.poolConfiguration
-        let pool = CodecPool(configuration)
-        try await startCodecs(pool, files.decoderSet)
-        var tallies: [String: Tally] = [:]
-        var refused: [ErrorCode: Int] = [:]
-        var unchanged = Tally()
-        var redone = 0
-        var cpuSeconds = 0.0
         let looked = Atomic(0)
         Console.beginProgress { width in
-            "\(Quantity.count(looked.load(ordering: .relaxed), "file")) examined".shortened(to: width)
+            "\(Quantity.count(looked.load(ordering: .relaxed), "file")) found".shortened(to: width)
         }
         defer { Console.endProgress() }
+        var random = SystemRandomNumberGenerator.addressable
+        var (new, unchanged, redone) = (Tally(), Tally(), 0)
+        var sample: [FoundSource] = []
+        var group: [FoundSource] = []
+        func count() async throws {
+            for (file, verdict) in zip(group, try await earlier.verdicts(on: group)) {
+                if case .unchanged = verdict {
+                    unchanged.add(file)
+                    continue
+                }
+                if case .profileChanged = verdict { redone += 1 }
+                new.add(file)
+                // Each new file has the same chance to be in the sample (Vitter's algorithm R).
+                if sample.count < Self.sampled {
+                    sample.append(file)
+                } else {
+                    let place = Int.random(in: 0..<new.files, using: &random)
+                    if place < sample.count { sample[place] = file }
+                }
+            }
+            looked.add(group.count, ordering: .relaxed)
+            group = []
+        }
         try await files.forEach { entry in
             guard case .source(let file) = entry else { return }
-            looked.add(1, ordering: .relaxed)
-            switch try await earlier.verdict(on: file) {
-            case .unchanged:
-                unchanged.files += 1
-                unchanged.bytes += file.bytes
-                return
-            case .profileChanged: redone += 1
-            case .new: break
-            }
-            do throws(AttachmentError) {
-                let probeResult = try await inspect(
-                    try await open(file.location), named: file.name, profile: profile, limits: .commandLine, in: pool)
-                tallies[probeResult.kind.rawValue, default: Tally()].files += 1
-                tallies[probeResult.kind.rawValue, default: Tally()].bytes += file.bytes
-                tallies[probeResult.kind.rawValue, default: Tally()].cpuSeconds += probeResult.estimate.cpuSeconds
-                cpuSeconds += probeResult.estimate.cpuSeconds
-            } catch {
-                refused[error.code, default: 0] += 1
-            }
+            group.append(file)
+            if group.count == Self.group { try await count() }
         }
+        try await count()
         Console.endProgress()
-        await pool.shutdown()
-        let rows =
-            tallies.sorted { $0.key < $1.key }.map { kind, tally in
-                [kind, "\(tally.files)", Quantity.bytes(tally.bytes), Quantity.seconds(tally.cpuSeconds)]
-            }
-            + refused.sorted { $0.key.rawValue < $1.key.rawValue }.map { code, count in
-                [code.rawValue, "\(count)", "-", "-"]
-            }
-            + (unchanged.files > 0
-                ? [["unchanged", "\(unchanged.files)", Quantity.bytes(unchanged.bytes), "-"]] : [])
-        print(table(["KIND", "FILES", "BYTES", "CPU TIME"], rows, numbers: [1, 2, 3]))
+        Console.printError(
+            "\(Quantity.count(new.files, "file")) (\(Quantity.bytes(new.bytes))) to prepare, \(unchanged.files) unchanged."
+        )
+        try await estimate(from: sample, of: new, unchanged)
         if redone > 0 {
             let files = redone == 1 ? "1 file was" : "\(redone) files were"
             Console.printError(
                 "\(files) prepared under another version of the profile '\(profile.name)', and would be prepared again."
             )
         }
-        Console.printError(
-            Self.estimate(
-                cpuSeconds: cpuSeconds, codecs: configuration.codecs, cores: CodecPoolConfiguration.usableProcessors))
     }
 
-    private func open(_ location: SourceLocation) async throws(AttachmentError) -> Descriptor {
+    private func estimate(from sample: [FoundSource], of new: Tally, _ unchanged: Tally) async throws {
+        let configuration = try codecs.poolConfiguration
+        let pool = CodecPool(configuration)
+        try await startCodecs(pool, files.decoderSet)
+        let looked = Atomic(0)
+        Console.beginProgress { width in
+            ProgressLine(done: looked.load(ordering: .relaxed), found: sample.count, isComplete: true).text(in: width)
+        }
+        defer { Console.endProgress() }
+        var tallies: [String: Tally] = [:]
+        let (profile, objects) = (profile, objects)
+        await withTaskGroup(of: (FoundSource, Result<ProbeResult, AttachmentError>).self) { group in
+            // The pool lets as many work at once as it has codecs.
+            for file in sample { group.addTask { (file, await Self.look(at: file, objects, profile, in: pool)) } }
+            for await (file, result) in group {
+                looked.add(1, ordering: .relaxed)
+                switch result {
+                case .success(let found):
+                    tallies[found.kind.rawValue, default: Tally()].add(file, found.estimate.cpuSeconds)
+                case .failure(let error): tallies[error.code.rawValue, default: Tally()].add(file)
+                }
+            }
+        }
+        await pool.shutdown()
+        try Task.checkCancellation()
+        Console.endProgress()
+        let scale = Double(new.files) / Double(max(1, sample.count))
+        let about = scale > 1 ? "~" : ""
+        func row(_ name: String, _ tally: Tally, _ scale: Double, _ about: String) -> [String] {
+            [
+                name, about + "\(Int((Double(tally.files) * scale).rounded()))",
+                about + Quantity.bytes(Int64(Double(tally.bytes) * scale)),
+                tally.cpuSeconds > 0 ? Quantity.seconds(tally.cpuSeconds * scale) : "-",
+            ]
+        }
+        let rows =
+            tallies.sorted { $0.key < $1.key }.map { row($0, $1, scale, about) }
+            + (unchanged.files > 0 ? [row("unchanged", unchanged, 1, "")] : [])
+        print(table(["KIND", "FILES", "BYTES", "CPU TIME"], rows, numbers: [1, 2, 3]))
+        if scale > 1 {
+            Console.printError("Of \(new.files) files, \(sample.count) were examined, chosen at random.")
+        }
+        Console.printError(
+            Self.estimate(
+                cpuSeconds: tallies.values.reduce(0) { $0 + $1.cpuSeconds } * scale, codecs: configuration.codecs,
+                cores: CodecPoolConfiguration.usableProcessors))
+    }
+
+    private static func look(
+        at file: FoundSource, _ objects: (any ObjectReader)?, _ profile: Profile, in pool: CodecPool
+    ) async -> Result<ProbeResult, AttachmentError> {
+        do throws(AttachmentError) {
+            return .success(
+                try await inspect(
+                    try await open(file.location, objects), named: file.name, profile: profile, limits: .commandLine,
+                    in: pool))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func open(
+        _ location: SourceLocation, _ objects: (any ObjectReader)?
+    ) async throws(AttachmentError) -> Descriptor {
         switch location {
         case .file(let root, let path, _):
             let file = try SourceRoot(root).open(path)

@@ -34,8 +34,10 @@ struct FileSupply: SourceSupply {
             do {
                 _ = try DirectoryWalk(root)
             } catch {
-                guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: 2) }
-                throw CommandFailure("'\(root.displayPath)' can't be read: \(reason).", status: 2)
+                guard case .invalidSource(let reason) = error else {
+                    throw CommandFailure(error.message, status: .usage)
+                }
+                throw CommandFailure("'\(root.displayPath)' can't be read: \(reason).", status: .usage)
             }
         }
     }
@@ -137,7 +139,7 @@ struct FileSupply: SourceSupply {
     private static func paths(from file: String, separator: UInt8) throws -> [Data] {
         let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
         guard let data = try handle?.readToEnd() ?? (handle == nil ? nil : Data()) else {
-            throw CommandFailure("the list '\(file)' can't be read: \(SystemErrorText.current).", status: 2)
+            throw CommandFailure("the list '\(file)' can't be read: \(SystemErrorText.current).", status: .usage)
         }
         return data.split(separator: separator, omittingEmptySubsequences: true).map { Data($0) }
     }

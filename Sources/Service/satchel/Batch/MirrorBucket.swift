@@ -25,10 +25,11 @@ struct MirrorBucket: MirrorTarget {
         self.scratch = scratch
         if let own = StoreOptions.configured.blobs.flatMap(BucketLocation.init), own.contains(location) {
             throw CommandFailure(
-                "--output '\(location)' is the prefix of the store's own objects. Choose another prefix.", status: 2)
+                "--output '\(location)' is the prefix of the store's own objects. Choose another prefix.",
+                status: .usage)
         }
         guard location.prefix.utf8.count < 512 else {
-            throw CommandFailure("--output '\(location)' is too long. Choose a shorter prefix.", status: 2)
+            throw CommandFailure("--output '\(location)' is too long. Choose a shorter prefix.", status: .usage)
         }
         client = try location.client()
         do throws(S3Error) { _ = try await client.list(location.prefix, limit: 1) } catch {

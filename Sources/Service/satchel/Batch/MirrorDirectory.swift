@@ -20,7 +20,7 @@ struct MirrorDirectory: MirrorTarget {
         } catch {
             throw CommandFailure(
                 "the output directory '\(root.path(percentEncoded: false))' can't be created: \(SystemErrorText.current).",
-                status: 2)
+                status: .usage)
         }
         self.root = root.resolvingSymlinksInPath()
         self.blobs = blobs
@@ -32,7 +32,7 @@ struct MirrorDirectory: MirrorTarget {
             if (path + "/").replacing("//", with: "/").hasPrefix((own + "/").replacing("//", with: "/")) {
                 throw CommandFailure(
                     "--output '\(own)' is or contains the source '\(path)'. Choose a directory outside the sources.",
-                    status: 2)
+                    status: .usage)
             }
         }
     }

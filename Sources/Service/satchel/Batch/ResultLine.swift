@@ -84,6 +84,14 @@ extension ResultLine {
     }
 }
 
+extension JobRecord {
+    /// Whether a batch skipped its file: it is not media.
+    var isSkipped: Bool {
+        priority == .bulk
+            && attachments.allSatisfy { $0.error?.code == .unrecognizedType || $0.error != nil && $0.source.bytes == 0 }
+    }
+}
+
 extension ResultLine: Encodable {
     private enum Key: String, CodingKey {
         case path, pathBase64, state, fidelity, result, reason, notes, diagnosis, kind, attachmentId, source

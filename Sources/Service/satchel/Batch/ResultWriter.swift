@@ -39,7 +39,9 @@ struct ResultWriter {
         }
         let path = report.path(percentEncoded: false)
         guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
-        else { throw CommandFailure("the report '\(path)' can't be written: \(SystemErrorText.current).", status: 2) }
+        else {
+            throw CommandFailure("the report '\(path)' can't be written: \(SystemErrorText.current).", status: .usage)
+        }
         self.report = file
     }
 

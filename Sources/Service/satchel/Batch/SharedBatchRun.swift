@@ -11,7 +11,7 @@ struct SharedBatchRun: Sendable {
     let runs: any SharedRuns
     let profile: Profile
     let mirror: Mirror?
-    let retryFailed: Bool
+    let retrying: FailureRetry
     /// The number of jobs to run at once on this machine.
     let width: Int
     let write: @Sendable (ResultLine) throws -> Void
@@ -67,7 +67,7 @@ struct SharedBatchRun: Sendable {
     ///   - name: The name by which machines find the run.
     ///   - source: The description of the run, which must be the same on all machines.
     /// - Returns: The summary of the whole run.
-    /// - Throws: `CancellationError`, after which unfinished jobs are pending again, or ``CommandFailure``.
+    /// - Throws: ``CommandFailure``.
     func process(
         _ supply: any SourceSupply, as name: String, for source: String, showsProgress: Bool
     ) async throws -> Summary {
@@ -76,7 +76,7 @@ struct SharedBatchRun: Sendable {
             guard run.source == source else {
                 throw CommandFailure(
                     "the run '\(name)' is in progress with other sources or options. Use the same command on each machine, or another name for a new run.",
-                    status: 2)
+                    status: .usage)
             }
             let progress = Progress(run)
             if showsProgress {
@@ -89,11 +89,11 @@ struct SharedBatchRun: Sendable {
             do { try await work(on: supply, progress) } catch {
                 // Runs in a task of its own, because the store rejects writes of a cancelled task.
                 await Task { try? await runs.abandon(run.id) }.value
-                throw error
+                guard Task.isCancelled else { throw error }
             }
-            return try await summary(of: run.id)
+            return try await Task { try await summary(of: run.id) }.value
         } catch let error as AttachmentError {
-            throw CommandFailure(error.message)
+            throw CommandFailure(error)
         }
     }
 
@@ -196,9 +196,9 @@ struct SharedBatchRun: Sendable {
             listed: found.entries.count, jobs: sources.map { $0.job(under: profile, digest, run: run) })
         let (paths, refusals) = (sources.map(\.shown), refused)
         // A failure of another run while this one waited is not retried.
-        var retriesFailed = retryFailed
+        var retrying = retrying
         while true {
-            let answers = try await runs.submit(page, of: run, retriesFailed: retriesFailed) { text, answers in
+            let answers = try await runs.submit(page, of: run, retrying: retrying) { text, answers in
                 var counts = try RunCounts(text)
                 for line in refusals + Self.unchanged(answers, paths) { counts.listed.add(line) }
                 return try counts.text
@@ -214,7 +214,7 @@ struct SharedBatchRun: Sendable {
                 }
                 return true
             }
-            retriesFailed = false
+            retrying = .none
             try await Task.sleep(for: Self.pause)
             guard try await runs.leads(run) else { return false }
         }
@@ -282,12 +282,11 @@ struct SharedBatchRun: Sendable {
 
     /// Calls `body` with each finished attachment of the run.
     private func forEach(of run: RunID, _ body: (AttachmentRecord) async throws -> Void) async throws {
-        var cursor: String?
-        repeat {
-            let page = try await context.store.records.attachments(
-                of: .local, where: RecordFilter(run: run), after: cursor, limit: FoundPage.size)
-            for attachment in page.elements where attachment.state.isFinished { try await body(attachment) }
-            cursor = page.next
-        } while cursor != nil
+        try await Page.forEach {
+            try await context.store.records.attachments(
+                of: .local, where: RecordFilter(run: run), after: $0, limit: FoundPage.size)
+        } _: {
+            if $0.state.isFinished { try await body($0) }
+        }
     }
 }

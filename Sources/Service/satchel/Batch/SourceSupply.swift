@@ -15,6 +15,9 @@ struct FoundSource: Sendable {
     /// The absolute path of a file or the URL of an object.
     var identity: Data
 
+    /// ``shown`` as text, as records have it.
+    var path: String { String(validating: shown, as: UTF8.self) ?? shown.displayPath }
+
     /// The key by which earlier work on the source is found.
     func workKey(under profileDigest: String) -> String {
         switch location {
@@ -28,7 +31,7 @@ struct FoundSource: Sendable {
     func job(under profile: Profile, _ profileDigest: String, run: RunID) -> JobSubmission {
         let attachment = AttachmentSubmission(
             identifier: shown.displayPath, location: location, name: name,
-            path: String(validating: shown, as: UTF8.self) ?? shown.displayPath,
+            path: path,
             declaredType: MediaType(declared: URL(filePath: name).pathExtension)?.rawValue)
         return JobSubmission(
             tenant: .local, profile: profile, priority: .bulk, run: run, workKey: workKey(under: profileDigest),

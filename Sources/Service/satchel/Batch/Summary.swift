@@ -114,6 +114,8 @@ struct Summary: Codable, Sendable {
     }
 
     var failed: Int { codes.values.reduce(0, +) }
+    /// Without the failures of earlier runs.
+    var failedNow: Int { failed - unchangedFailures }
     var total: Int { counts.values.reduce(0, +) }
 
     /// Returns the lines that end a run.

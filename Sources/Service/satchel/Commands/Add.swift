@@ -109,10 +109,10 @@ struct Add: AsyncParsableCommand {
             try await context.store.records.acknowledge(job.id, of: .local)
         } catch let error as AttachmentError {
             await context.close()
-            throw CommandFailure(error.message)
+            throw CommandFailure(error)
         }
         await context.close()
-        if !isComplete { throw ExitCode(1) }
+        if !isComplete { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
     private func job(of attachments: [AttachmentSubmission], _ profile: Profile, run: RunID) throws -> JobSubmission {
@@ -146,7 +146,9 @@ struct Add: AsyncParsableCommand {
         let finished = Mutex<JobRecord?>(nil)
         try await worker.run { record in finished.withLock { $0 = record } }
         guard let finished = finished.withLock({ $0 }) else {
-            throw CommandFailure("another run of this command is processing the job. Wait until it has finished.")
+            throw CommandFailure(
+                "another run of this command is processing the job. Wait until it has finished.",
+                status: .unavailable)
         }
         return finished
     }
@@ -160,10 +162,10 @@ struct Add: AsyncParsableCommand {
             guard ["http", "https", AESGCMURL.scheme].contains(scheme) else {
                 throw CommandFailure(
                     "'\(source)' can't be fetched: the URL must be http, https or aesgcm. Download the file and add it instead.",
-                    status: 2)
+                    status: .usage)
             }
             let encrypted: AESGCMURL?
-            do { encrypted = try AESGCMURL(source) } catch { throw CommandFailure(error.message, status: 2) }
+            do { encrypted = try AESGCMURL(source) } catch { throw CommandFailure(error.message, status: .usage) }
             return AttachmentSubmission(
                 identifier: identifier, location: .url(encrypted?.url ?? source, headers: [:]),
                 declaredType: typeHint, request: request, options: requested.options(typeHint: typeHint),

@@ -66,10 +66,16 @@ struct Batch: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Stop after this many failures. Run the command again to continue.", valueName: "count"))
     var maxFailures: Int?
 
-    @Flag(help: "Retry files that failed in an earlier run.")
+    @Flag(
+        help:
+            "Retry files that an earlier run refused. Files that failed for another reason than their bytes are always retried."
+    )
     var retryFailed = false
 
-    @Flag(help: "Identify the files and estimate the work, without preparing or storing anything.")
+    @Flag(help: "Exit with status 1 also for files that failed in an earlier run and are not retried.")
+    var failOnKnown = false
+
+    @Flag(help: "Count the files and estimate the work from a sample, without preparing or storing anything.")
     var dryRun = false
 
     func validate() throws {
@@ -134,11 +140,12 @@ struct Batch: AsyncParsableCommand {
         for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start, isQuiet: tree.quiet) {
             Console.printError(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
         }
-        if let maxFailures, summary.failed >= maxFailures {
+        try Task.checkCancellation()
+        if let maxFailures, summary.failedNow >= maxFailures {
             throw CommandFailure(
-                "stopped after \(summary.failed) failures (--max-failures). Run the command again to continue.")
+                "stopped after \(summary.failedNow) failures (--max-failures). Run the command again to continue.")
         }
-        if summary.failed > 0 { throw ExitCode(1) }
+        if summary.failedNow > 0 || failOnKnown && summary.failed > 0 { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
     private func process(
@@ -148,25 +155,28 @@ struct Batch: AsyncParsableCommand {
         guard bucketLocation != nil || run != nil, let runs = context.store.records.sharedRuns else {
             if run != nil {
                 throw CommandFailure(
-                    "--run needs a store that machines share, such as --store postgres://user@host/name.", status: 2)
+                    "--run needs a store that machines share, such as --store postgres://user@host/name.",
+                    status: .usage)
             }
             return try await BatchRun(
-                context: context, profile: profile, mirror: mirror, retryFailed: retryFailed,
+                context: context, profile: profile, mirror: mirror, retrying: retrying,
                 removesSources: tree.move, maximumFailures: maxFailures, width: try codecs.jobsAtOnce
             ).process(supply, showsProgress: !tree.quiet, write: write)
         }
         if let flag = flagOfOneMachine {
             throw CommandFailure(
-                "\(flag) cannot be used in a run that several machines share.", status: 2)
+                "\(flag) cannot be used in a run that several machines share.", status: .usage)
         }
         let source = try description(under: profile)
         return try await SharedBatchRun(
-            context: context, runs: runs, profile: profile, mirror: mirror, retryFailed: retryFailed,
+            context: context, runs: runs, profile: profile, mirror: mirror, retrying: retrying,
             width: try codecs.jobsAtOnce, write: write
         ).process(
             supply, as: run ?? WorkKey.ofRun(source),
             for: source, showsProgress: !tree.quiet)
     }
+
+    private var retrying: FailureRetry { retryFailed ? .all : .passing }
 
     private var bucketLocation: BucketLocation? { tree.sources.compactMap(BucketLocation.init).first }
 

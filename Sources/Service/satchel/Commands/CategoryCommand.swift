@@ -54,10 +54,10 @@ struct CategoryCommand: AsyncParsableCommand {
                 contents = try Data(contentsOf: URL(filePath: path))
                 allowances = try FetchAllowance.list(configuration.webhookAllow)
             } catch let problem as FetchAllowanceProblem {
-                throw CommandFailure("callback.allow: \(problem)", status: 2)
+                throw CommandFailure("callback.allow: \(problem)", status: .usage)
             } catch {
                 throw CommandFailure(
-                    "'\(path)' can't be read. Check that it exists and that you have permission.", status: 2)
+                    "'\(path)' can't be read. Check that it exists and that you have permission.", status: .usage)
             }
             let reader = CategoryReader(
                 profiles: try ProfileFileOptions.all(in: configuration.profiles).map(\.name),
@@ -163,7 +163,8 @@ struct CategoryCommand: AsyncParsableCommand {
 extension CommandFailure {
     fileprivate static func unknownCategory(_ id: String) -> CommandFailure {
         CommandFailure(
-            "there is no category '\(Data(id.utf8).displayPath)' in the store. See 'satchel category list'."
+            "there is no category '\(Data(id.utf8).displayPath)' in the store. See 'satchel category list'.",
+            status: .notFound
         )
     }
 }

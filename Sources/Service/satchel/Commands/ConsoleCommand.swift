@@ -39,7 +39,8 @@ struct ConsoleCommand: AsyncParsableCommand {
         var service = StoreOptions.configured
         service.completePublicURL()
         guard service.settings.hasConsole else {
-            throw CommandFailure("the console is turned off. Set 'console' to true in the configuration.")
+            throw CommandFailure(
+                "the console is turned off. Set 'console' to true in the configuration.", status: .usage)
         }
         let store = try await openStore(store)
         let given: [AccessRole] = roles.all()

@@ -70,6 +70,8 @@ struct Doctor: AsyncParsableCommand {
             configuration.sandbox = .allowUnsandboxed
             configuration.fastHuffman =
                 configuration.fastHuffman && ServiceFindings(file: config).read.configuration.fastHuffman
+            configuration.connections =
+                ServiceFindings(file: config).read.configuration.settings.connections.connections
             let pool = CodecPool(configuration)
             // Starts both executables, so that libraries missing from either are reported.
             let stills: SandboxReport
@@ -89,13 +91,20 @@ struct Doctor: AsyncParsableCommand {
                     subject: layer.layer.title, detail: Self.text(layer))
             }
             return [
-                Self.finding("codec", configuration.executable, report),
+                Self.limits(of: pool), Self.finding("codec", configuration.executable, report),
                 Self.finding("codec for stills", configuration.stillsExecutable, stills),
             ] + report.libraries.map(Self.finding) + layers
         } catch {
             let sentence = (error as? CommandFailure)?.sentence ?? "\(error)"
             return [Finding(grade: .bad, subject: "codec", detail: sentence)]
         }
+    }
+
+    /// Whether as many processes and files as the service needs may be open.
+    private static func limits(of pool: CodecPool) -> Finding {
+        Finding(
+            grade: pool.lack.map { $0.isFatal ? .bad : .extra } ?? .good, subject: "limits",
+            detail: pool.lack?.text ?? "processes, threads and open files suffice")
     }
 
     /// The version of a library, what it cannot read, and whether it decodes JPEGs without the fast decoder.

@@ -65,7 +65,9 @@ struct ExportTenant: AsyncParsableCommand {
                     do {
                         try await store.blobs.write(blob, to: file.descriptor)
                     } catch let failure as CopyFailure {
-                        guard case .source = failure else { throw CommandFailure("the system \(failure.cause).") }
+                        guard case .source = failure else {
+                            throw CommandFailure("the system \(failure.cause).", status: .unavailable)
+                        }
                         lost.append(path)
                         continue
                     } catch let error as AttachmentError where error.code == .notInStore {
@@ -89,7 +91,8 @@ struct ExportTenant: AsyncParsableCommand {
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {
-            throw CommandFailure("'\(directory.path)' can't be created. Choose a directory that you can write to.")
+            throw CommandFailure(
+                "'\(directory.path)' can't be created. Choose a directory that you can write to.", status: .usage)
         }
     }
 }
@@ -105,7 +108,9 @@ private final class PartFile {
         self.target = target
         path = target.path + ".part"
         let number = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard number >= 0 else { throw CommandFailure("'\(path)' can't be created: \(SystemErrorText.current).") }
+        guard number >= 0 else {
+            throw CommandFailure("'\(path)' can't be created: \(SystemErrorText.current).", status: .usage)
+        }
         descriptor = Descriptor(owning: number)
     }
 
@@ -116,14 +121,16 @@ private final class PartFile {
                 unsafe Glibc.write(descriptor.number, $0.baseAddress, $0.count)
             }
             if written < 0 && errno == EINTR { continue }
-            guard written > 0 else { throw CommandFailure("'\(path)' can't be written: \(SystemErrorText.current).") }
+            guard written > 0 else {
+                throw CommandFailure("'\(path)' can't be written: \(SystemErrorText.current).", status: .unavailable)
+            }
             rest = rest.dropFirst(written)
         }
     }
 
     func finish() throws {
         guard unsafe rename(path, target.path) == 0 else {
-            throw CommandFailure("'\(target.path)' can't be written: \(SystemErrorText.current).")
+            throw CommandFailure("'\(target.path)' can't be written: \(SystemErrorText.current).", status: .unavailable)
         }
         isFinished = true
     }

@@ -10,7 +10,7 @@ struct Failures: AsyncParsableCommand {
         commandName: "failures",
         abstract: "List failures by error code and cause, with counts, times, and whether a retry can help.",
         discussion: """
-            Jobs that were retried or deleted are no longer included.
+            Jobs that were retried or deleted are no longer included. Files that a batch skipped are not failures.
 
             Examples:
 
@@ -35,11 +35,27 @@ struct Failures: AsyncParsableCommand {
     func run() async throws {
         let store = try await openStore(store)
         let now = try await store.records.now()
-        let groups = try await store.records.failures(
-            of: tenant.id, with: code, since: since?.instant(at: now))
+        let since = since?.instant(at: now)
+        var groups = try await store.records.failures(of: tenant.id, with: code, since: since)
+        if let index = groups.firstIndex(where: { $0.code == .unrecognizedType }) {
+            groups.replaceSubrange(index...index, with: try await unskipped(in: store, since: since))
+        }
         var writer = ListWriter.failures(format.format)
         for group in groups { try writer.write(FailureBody(group), cells: group.cells) }
         if groups.isEmpty { Console.printError("No failures found.") }
+    }
+
+    /// What is not media, without the files that batches skipped.
+    private func unskipped(in store: Store, since: Instant?) async throws -> [FailureGroup] {
+        let filter = RecordFilter(state: .failed, code: .unrecognizedType)
+        var failures: [AttachmentRecord] = []
+        try await Page.forEach {
+            try await store.records.jobs(of: tenant.id, where: filter, after: $0, limit: 500)
+        } _: { job in
+            guard !job.isSkipped else { return }
+            failures += job.attachments.filter { record in since.map { (record.finishedAt ?? $0) >= $0 } ?? true }
+        }
+        return FailureGroup(of: .unrecognizedType, failures).map { [$0] } ?? []
     }
 }
 

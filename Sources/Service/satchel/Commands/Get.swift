@@ -50,7 +50,7 @@ struct Get: AsyncParsableCommand {
     func run() async throws {
         if output == nil && isatty(STDOUT_FILENO) == 1 {
             throw CommandFailure(
-                "the bytes can't be shown on a terminal. Use --output FILE, or redirect the output.", status: 2)
+                "the bytes can't be shown on a terminal. Use --output FILE, or redirect the output.", status: .usage)
         }
         let store = try await openStore(store)
         let (blob, rendition, owner) = try await found(in: store.records)
@@ -58,7 +58,9 @@ struct Get: AsyncParsableCommand {
         let target: Descriptor
         if let output {
             let number = unsafe open(output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-            guard number >= 0 else { throw CommandFailure("'\(output)' can't be created: \(SystemErrorText.current).") }
+            guard number >= 0 else {
+                throw CommandFailure("'\(output)' can't be created: \(SystemErrorText.current).", status: .usage)
+            }
             target = Descriptor(owning: number)
         } else {
             target = Descriptor(owning: dup(STDOUT_FILENO))
@@ -73,7 +75,7 @@ struct Get: AsyncParsableCommand {
                 try await store.blobs.write(blob, to: target)
             }
         } catch let error as CopyFailure {
-            throw CommandFailure("the system \(error.cause).")
+            throw CommandFailure("the system \(error.cause).", status: .unavailable)
         }
     }
 
@@ -98,7 +100,7 @@ struct Get: AsyncParsableCommand {
             let token = lease == "-" ? readLine() ?? "" : lease
             guard let found = try await records.open(AccessToken(secretText: token), role: rendition ?? .main) else {
                 throw CommandFailure(
-                    "the token is invalid, expired or revoked, or does not cover this rendition."
+                    "the token is invalid, expired or revoked, or does not cover this rendition.", status: .notFound
                 )
             }
             return (found.blob, found.rendition, found.tenant)
@@ -112,7 +114,8 @@ struct Get: AsyncParsableCommand {
             let names = record.renditions.keys.map(\.rawValue).sorted().joined(separator: ", ")
             throw CommandFailure(
                 "the attachment has no rendition '\(role.rawValue)'. "
-                    + (names.isEmpty ? "It was not delivered." : "Available: \(names)."))
+                    + (names.isEmpty ? "It was not delivered." : "Available: \(names)."),
+                status: .notFound)
         }
         return (blob, record.renditions[role], tenant.id)
     }
@@ -123,7 +126,8 @@ private enum MemoryScratch {
     static func make() throws -> Descriptor {
         let number = csandbox_memory_file()
         guard number >= 0 else {
-            throw CommandFailure("there is not enough memory to decrypt the file: \(SystemErrorText.current).")
+            throw CommandFailure(
+                "there is not enough memory to decrypt the file: \(SystemErrorText.current).", status: .unavailable)
         }
         return Descriptor(owning: number)
     }

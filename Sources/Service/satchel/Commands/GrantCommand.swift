@@ -52,7 +52,7 @@ struct GrantCommand: AsyncParsableCommand {
                 leaseLimit: leases)
             guard granted != nil else {
                 throw CommandFailure(
-                    "the grant is invalid, expired or revoked, or does not cover this rendition."
+                    "the grant is invalid, expired or revoked, or does not cover this rendition.", status: .notFound
                 )
             }
         } else {

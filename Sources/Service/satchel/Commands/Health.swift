@@ -12,7 +12,7 @@ struct Health: AsyncParsableCommand {
         commandName: "health", abstract: "Check whether a running service is healthy.",
         discussion: """
             This command is meant for the health check of a container. Without a URL, it asks the service at the address \
-            in the settings. The exit status is 1 if the service is not healthy or does not answer.
+            in the settings. The exit status is 1 if the service is not healthy, and 3 if it does not answer.
 
             Examples:
 
@@ -59,7 +59,8 @@ struct Health: AsyncParsableCommand {
             }
         } catch {
             throw CommandFailure(
-                "\(base) does not answer: \(FetchFailure.reason(error)). Is 'satchel serve' running there?")
+                "\(base) does not answer: \(FetchFailure.reason(error)). Is 'satchel serve' running there?",
+                status: .unavailable)
         }
         guard answer.status == 200 else {
             throw CommandFailure("\(base) answered \(answer.status): \(answer.text)")

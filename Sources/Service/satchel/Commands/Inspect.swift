@@ -74,7 +74,7 @@ struct Inspect: AsyncParsableCommand {
             throw error
         }
         await pool.shutdown()
-        if hasRefused { throw ExitCode(1) }
+        if hasRefused { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
     private func look(

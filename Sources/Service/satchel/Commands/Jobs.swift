@@ -8,7 +8,7 @@ struct Jobs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jobs", abstract: "List the jobs in the store, newest first.",
         discussion: """
-            A job is one submission of up to 10 attachments. 'satchel show JOB' shows a job with its attachments and their \
+            A job is one submission of up to 10 attachments. Files that a batch skipped are not listed. 'satchel show JOB' shows a job with its attachments and their \
             steps.
 
             Examples:
@@ -41,6 +41,8 @@ struct Jobs: AsyncParsableCommand {
         let filter = search.filter(state: state, at: try await store.records.now())
         try await Listing(limit: limit, what: "jobs").run { cursor, count in
             try await store.records.jobs(of: tenant.id, where: filter, after: cursor, limit: count)
+        } where: {
+            !$0.isSkipped
         } write: { job in
             try writer.write(job, cells: job.cells)
         }

@@ -199,7 +199,8 @@ extension KeyCommand {
                     : try await store.webhookSecrets(of: tenant)
             }
             guard let current = secrets.first else {
-                throw CommandFailure("there is no access key to derive a secret from. Check the setting access.keys.")
+                throw CommandFailure(
+                    "there is no access key to derive a secret from. Check the setting access.keys.", status: .usage)
             }
             print(current.secret.text)
         }
@@ -247,6 +248,7 @@ private struct KeyOutput {
 extension CommandFailure {
     fileprivate static func unknownKey(_ id: String) -> CommandFailure {
         CommandFailure(
-            "there is no active key '\(Data(id.utf8).displayPath)' in the store. See 'satchel key list'.")
+            "there is no active key '\(Data(id.utf8).displayPath)' in the store. See 'satchel key list'.",
+            status: .notFound)
     }
 }

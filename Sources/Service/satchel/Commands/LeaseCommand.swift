@@ -58,7 +58,7 @@ struct LeaseCommand: AsyncParsableCommand {
             }
             guard let (record, token) = lease else {
                 throw CommandFailure(
-                    "the grant is invalid, expired or revoked, or does not cover this rendition."
+                    "the grant is invalid, expired or revoked, or does not cover this rendition.", status: .notFound
                 )
             }
             access.warn(of: record.expiresAt, at: try await store.records.now())
@@ -121,6 +121,6 @@ func reported<Value>(_ body: () async throws(AttachmentError) -> Value) async th
     do {
         return try await body()
     } catch {
-        throw CommandFailure(error.message, status: error.status)
+        throw CommandFailure(error)
     }
 }

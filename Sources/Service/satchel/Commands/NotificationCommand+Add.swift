@@ -86,7 +86,7 @@ extension NotificationCommand {
                     return Array(try file.read(upToCount: limit + 1) ?? Data())
                 } catch {
                     throw CommandFailure(
-                        "'\(path)' can't be read. Check that it exists and that you have permission.", status: 2)
+                        "'\(path)' can't be read. Check that it exists and that you have permission.", status: .usage)
                 }
             }
         }

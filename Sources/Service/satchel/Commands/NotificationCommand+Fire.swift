@@ -41,19 +41,19 @@ extension NotificationCommand {
                 Console.printError(
                     "Interrupted. If '\(shown)' was fired already, a running service completes the firing. Running the command again fires it again."
                 )
-                throw ExitCode(130)
+                throw ExitCode(ExitStatus.interrupted.rawValue)
             }
             guard let fired else {
-                throw CommandFailure("'\(shown)' was cancelled. Add it again, then fire it.")
+                throw CommandFailure("'\(shown)' was cancelled. Add it again, then fire it.", status: .notFound)
             }
             print(fired.document.laidOut(width: 80).escapingInvisible())
             if fired.record.isWaiting {
                 Console.printError("\(shown): the media are not ready. A running service completes the firing.")
-                throw ExitCode(130)
+                throw ExitCode(ExitStatus.interrupted.rawValue)
             }
             if let error = fired.record.error {
                 Console.printError("\(shown): \(error.code.rawValue). \(error.message)")
-                throw ExitCode(1)
+                throw ExitCode(ExitStatus.failed.rawValue)
             }
         }
 

@@ -207,7 +207,8 @@ extension NotificationRecord {
 extension CommandFailure {
     static func unknownNotification(_ id: String) -> CommandFailure {
         CommandFailure(
-            "there is no notification '\(Data(id.utf8).displayPath)' in the store. See 'satchel notification list'."
+            "there is no notification '\(Data(id.utf8).displayPath)' in the store. See 'satchel notification list'.",
+            status: .notFound
         )
     }
 }

@@ -125,10 +125,11 @@ struct Preview: AsyncParsableCommand {
 
     private func checkPort() throws {
         do {
-            try FreePort.check(listen)
+            _ = try FreePort.bound(listen)
         } catch let failure as CommandFailure {
             throw CommandFailure(
-                failure.sentence.replacing("another address or port with --listen", with: "another port with --port"))
+                failure.sentence.replacing("another address or port with --listen", with: "another port with --port"),
+                status: failure.status)
         }
     }
 

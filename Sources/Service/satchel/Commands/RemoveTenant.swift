@@ -31,7 +31,7 @@ struct RemoveTenant: AsyncParsableCommand {
                 "This deletes everything stored for the tenant '\(Data(name.utf8).displayPath)'. Type its name to continue:"
             )
             guard readLine() == name else {
-                throw CommandFailure("the name does not match; nothing was deleted.", status: 2)
+                throw CommandFailure("the name does not match; nothing was deleted.", status: .usage)
             }
         }
         try await store.remove(TenantID(rawValue: name))

@@ -42,16 +42,18 @@ struct Retry: AsyncParsableCommand {
             Console.printError("\(Quantity.count(counts.accepted, "job")) will be retried.")
             guard counts.forgotten > 0 else { return }
             throw CommandFailure(
-                "the sources of \(Quantity.count(counts.forgotten, "job")) are no longer stored. Submit them again; for files of a batch, use 'satchel batch --retry-failed'."
+                "the sources of \(Quantity.count(counts.forgotten, "job")) are no longer stored. Submit them again; for files of a batch, use 'satchel batch --retry-failed'.",
+                status: .notFound
             )
         }
         for id in ids {
             let shown = Data(id.utf8).displayPath
             switch try await records.retry(JobID(rawValue: id), of: tenant.id) {
-            case nil: throw CommandFailure("there is no job '\(shown)' in the store.")
+            case nil: throw CommandFailure("there is no job '\(shown)' in the store.", status: .notFound)
             case .forgotten:
                 throw CommandFailure(
-                    "the sources of '\(shown)' are no longer stored. Submit it again; for files of a batch, use 'satchel batch --retry-failed'."
+                    "the sources of '\(shown)' are no longer stored. Submit it again; for files of a batch, use 'satchel batch --retry-failed'.",
+                    status: .notFound
                 )
             case .unneeded(let job):
                 Console.printError("\(shown): \(job.state.rawValue); nothing changed.")

@@ -26,7 +26,8 @@ struct Revoke: AsyncParsableCommand {
         let store = try await openStore(store)
         for id in ids {
             guard try await store.records.revoke(id, in: .owner(tenant.id)) else {
-                throw CommandFailure("there is no lease, link or grant '\(Data(id.utf8).displayPath)' in the store.")
+                throw CommandFailure(
+                    "there is no lease, link or grant '\(Data(id.utf8).displayPath)' in the store.", status: .notFound)
             }
         }
     }

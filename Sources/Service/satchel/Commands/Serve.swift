@@ -8,6 +8,7 @@ import Glibc
 import Logging
 import Metrics
 import Stores
+import Synchronization
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,6 +18,9 @@ struct Serve: AsyncParsableCommand {
             listen on other interfaces, it needs an API key and the URL that clients use.
 
             The path /docs describes the API, /readyz says whether the service is ready, and /metrics is for Prometheus.
+
+            SIGHUP rereads the settings. The log level and what fetches and callbacks may reach change at once; the log \
+            names settings that need a restart.
 
             SIGTERM stops the service. Running jobs finish, or return to the queue after --grace. A second signal stops it \
             immediately. Either way, no accepted job is lost. Under systemd, units may use Type=notify, WatchdogSec= and \
@@ -49,38 +53,54 @@ struct Serve: AsyncParsableCommand {
     private func serve() async throws {
         let environment = ProcessInfo.processInfo.environment
         let configuration = try options.configuration(sockets: PassedSocket.all(in: environment))
+        let settings = LiveSettings(configuration)
         LoggingSystem.bootstrap { label in
             // Libraries log warnings and errors only.
-            let level = label == "satchel" ? configuration.logLevel : max(configuration.logLevel, .warning)
-            return LogOutput(level: level, format: configuration.logFormat)
+            LogOutput(format: configuration.logFormat) {
+                label == "satchel" ? settings.logLevel : max(settings.logLevel, .warning)
+            }
         }
         let logger = Logger(label: "satchel")
         let manager = ServiceManager(environment, logger: logger)
         ServiceManager.forget()
-        Self.raiseDescriptorLimit()
         let metrics = MetricsRegistry()
         MetricsSystem.bootstrap(metrics)
         let store = try await configuration.openStore(serves: configuration.settings.role.works)
-        var developmentKey: String?
+        Interruption.hangingUp { [options] in
+            manager?.notify(.reloading)
+            settings.reload(options.read(sockets: configuration.sockets), logger)
+            manager?.notify(.ready(configuration.places))
+        }
+        var needsKey = false
         if configuration.settings.keysRequired {
             let remedy = "create one with 'satchel key create --store \(StoreLocation(configuration.store))'"
             // No other process can create a key in a store in memory. A key must not be written to the journal.
             if StoreLocation(configuration.store) == .memory
                 || configuration.isLocal && !Console.isJournal(environment)
             {
-                developmentKey = try await DevelopmentKey.makeIfNeeded(in: store.records)
+                needsKey = true
             } else if try await !store.records.hasKeys() {
                 guard configuration.isLocal else {
                     throw CommandFailure(
                         "the service needs an API key to listen on \(configuration.places), and there is none; \(remedy) and start again.",
-                        status: 2)
+                        status: .usage)
                 }
                 logger.warning("no API key exists", metadata: ["remedy": "\(remedy)"])
             }
         }
+        let developmentKey = Mutex<String?>(nil)
         do {
             let service = try await ServiceComposition.make(
-                configuration, store: store, logger: logger, metrics: metrics, manager: manager)
+                configuration, store: store, logger: logger, metrics: metrics, manager: manager, settings: settings,
+                onBound: { [needsKey] in
+                    guard needsKey else { return }
+                    do {
+                        let key = try await DevelopmentKey.makeIfNeeded(in: store.records)
+                        developmentKey.withLock { $0 = key }
+                    } catch {
+                        logger.error("cannot create an API key", metadata: ["reason": "\(error)"])
+                    }
+                })
             do {
                 try await service.run()
             } catch {
@@ -89,19 +109,10 @@ struct Serve: AsyncParsableCommand {
             }
             await service.codecs.shutdown()
         } catch {
-            await Self.revoke(developmentKey, in: store)
+            await Self.revoke(developmentKey.withLock(\.self), in: store)
             throw error
         }
-        await Self.revoke(developmentKey, in: store)
-    }
-
-    /// Raises the limit of open files: each connection and each stage of a job needs some.
-    private static func raiseDescriptorLimit() {
-        var limit = rlimit()
-        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        guard unsafe getrlimit(resource, &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        _ = unsafe setrlimit(resource, &limit)
+        await Self.revoke(developmentKey.withLock(\.self), in: store)
     }
 
     private static func revoke(_ key: String?, in store: Store) async {

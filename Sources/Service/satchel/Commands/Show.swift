@@ -38,6 +38,7 @@ struct Show: AsyncParsableCommand {
 extension CommandFailure {
     static func unknown(_ id: String) -> CommandFailure {
         CommandFailure(
-            "there is no attachment '\(Data(id.utf8).displayPath)' in the store. See 'satchel list'.")
+            "there is no attachment '\(Data(id.utf8).displayPath)' in the store. See 'satchel list'.", status: .notFound
+        )
     }
 }

@@ -31,7 +31,7 @@ extension StoreCommand {
             guard case .database(let url) = store.location else {
                 throw CommandFailure(
                     "the target must be a database. Name it with --store, such as --store postgres://user@host/name.",
-                    status: 2)
+                    status: .usage)
             }
             var configuration = StoreOptions.configured
             configuration.store = url
@@ -48,11 +48,12 @@ extension StoreCommand {
                 }
                 try printReport(try await run(copy), keys: configuration.accessKeys)
             } catch StoreError.missing(let path) {
-                throw CommandFailure("there is no Satchel store at '\(path)'.", status: 2)
+                throw CommandFailure("there is no Satchel store at '\(path)'.", status: .usage)
             } catch let error as StoreError {
-                throw CommandFailure(error.description, status: 2)
+                throw CommandFailure(error)
             } catch let error as AttachmentError {
-                throw CommandFailure("the copy stopped; run the command again to continue: \(error.description)")
+                throw CommandFailure(
+                    "the copy stopped; run the command again to continue: \(error.description)", status: .unavailable)
             }
         }
 

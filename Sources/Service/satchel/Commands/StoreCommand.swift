@@ -94,7 +94,7 @@ struct StoreCommand: AsyncParsableCommand {
             if from != nil, store.directory == nil {
                 throw CommandFailure(
                     "--from needs a store in a directory. A bucket is repaired from the versions that it keeps.",
-                    status: 2)
+                    status: .usage)
             }
             do {
                 if case .directory(let path) = store.location { try Store.check(at: path) }
@@ -261,7 +261,7 @@ struct StoreCommand: AsyncParsableCommand {
             guard case .directory(let target) = store.location else {
                 throw CommandFailure(
                     "this command restores a store in a directory; name it with --store. Use the tools of the database and the bucket to restore those.",
-                    status: 2)
+                    status: .usage)
             }
             let keys = store.keysFile.path(percentEncoded: false)
             let report: RestoreReport

@@ -50,7 +50,7 @@ struct TriggerCommand: AsyncParsableCommand {
             check = try TriggerCheck(
                 trigger: json, after: after ?? .wallClock(), count: count, in: TimeZoneDatabase())
         } catch {
-            throw CommandFailure("the trigger is invalid: \(error.reasons.joined(separator: " "))", status: 2)
+            throw CommandFailure("the trigger is invalid: \(error.reasons.joined(separator: " "))", status: .usage)
         }
         if check.occurrences.isEmpty { Console.printError("A manual trigger has no scheduled times.") }
         var writer = ListWriter(

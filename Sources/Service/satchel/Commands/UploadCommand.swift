@@ -42,12 +42,13 @@ struct UploadCommand: AsyncParsableCommand {
         let number = unsafe open(file, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else {
             let reason = SystemErrorText.current
-            throw CommandFailure("'\(Data(file.utf8).displayPath)' can't be read: \(reason).")
+            throw CommandFailure("'\(Data(file.utf8).displayPath)' can't be read: \(reason).", status: .usage)
         }
         let handle = FileHandle(fileDescriptor: number)
         var facts = stat()
         guard unsafe fstat(number, &facts) != 0 || facts.st_mode & S_IFMT != S_IFDIR else {
-            throw CommandFailure("'\(Data(file.utf8).displayPath)' is a directory. Send one file at a time.")
+            throw CommandFailure(
+                "'\(Data(file.utf8).displayPath)' is a directory. Send one file at a time.", status: .usage)
         }
         defer { try? handle.close() }
         let uploader = FileUploader(handle, to: to, patience: patience?.duration ?? .seconds(120))

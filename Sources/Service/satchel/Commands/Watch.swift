@@ -62,8 +62,7 @@ struct Watch: AsyncParsableCommand {
         do {
             let run = BatchRun(
                 context: context, profile: profile, mirror: try await tree.mirror(of: files.arguments, context),
-                retryFailed: false,
-                removesSources: tree.move, maximumFailures: nil, width: try codecs.jobsAtOnce)
+                retrying: .passing, removesSources: tree.move, maximumFailures: nil, width: try codecs.jobsAtOnce)
             let writer = Mutex(try tree.writer(format))
             let watch = try DirectoryWatch()
             let changes = FileChanges(settling: .seconds(fraction: settle))
@@ -78,6 +77,7 @@ struct Watch: AsyncParsableCommand {
                     summary.withLock { $0.add(line) }
                     try writer.withLock { try $0.write(line) }
                 }
+                try Task.checkCancellation()
                 if !watch.seesAll, !isSaid {
                     isSaid = true
                     Console.printError(
@@ -90,11 +90,11 @@ struct Watch: AsyncParsableCommand {
                     try await Task.sleep(for: .milliseconds(100))
                 }
             }
-        } catch is CancellationError {
+        } catch  where Task.isCancelled {
             await context.close()
         } catch let error as SystemError {
             await context.close()
-            throw CommandFailure("the system \(error).")
+            throw CommandFailure("the system \(error).", status: .unavailable)
         } catch {
             await context.close()
             throw error

@@ -150,13 +150,13 @@ struct ServeOptions: ParsableArguments {
         }
     }
 
-    func read() -> ResolvedConfiguration { network.read(flags) }
+    func read(sockets: [PassedSocket] = []) -> ResolvedConfiguration { network.read(flags, sockets: sockets) }
 
     /// Returns the settings and prints warnings.
     ///
     /// - Throws: ``CommandFailure`` with all problems.
     func configuration(sockets: [PassedSocket]) throws -> ServiceConfiguration {
-        let read = network.read(flags, sockets: sockets)
+        let read = self.read(sockets: sockets)
         for warning in read.warnings { Console.printError("Warning: \(warning)") }
         try read.requireSound()
         return read.configuration
@@ -169,6 +169,6 @@ extension ResolvedConfiguration {
         throw CommandFailure(
             "\(Quantity.count(problems.count, "problem")) in the settings:\n"
                 + problems.map { "  \($0)" }.joined(separator: "\n"),
-            status: 2)
+            status: .usage)
     }
 }

@@ -13,7 +13,7 @@ func openStore(
     if options.location == .memory, !create {
         throw CommandFailure(
             "a store in memory is discarded when its process exits, so this command would find nothing in it.",
-            status: 2)
+            status: .usage)
     }
     var configuration = StoreOptions.configured
     if let store = options.store { configuration.store = store }
@@ -88,7 +88,7 @@ extension ServiceConfiguration {
         guard let blobs else {
             throw CommandFailure(
                 "a store in PostgreSQL needs a bucket. Set SATCHEL_BLOBS, or 'blobs' in the settings file, to s3://bucket/prefix.",
-                status: 2)
+                status: .usage)
         }
         do throws(S3Error) {
             let client = try S3Client(
@@ -97,7 +97,7 @@ extension ServiceConfiguration {
             return ByteStores(
                 blobs: S3BlobStore(client), sources: S3SourceStore(client, scratch: spool + "/spool"))
         } catch {
-            throw CommandFailure("the bucket '\(blobs)' can't be used: \(error.reason).", status: 2)
+            throw CommandFailure(error, of: "the bucket '\(blobs)'")
         }
     }
 }

@@ -13,12 +13,12 @@ extension AttachmentSubmission {
         do {
             let isDirectory = try? URL(filePath: source).resourceValues(forKeys: [.isDirectoryKey]).isDirectory
             if isDirectory == true {
-                throw CommandFailure("'\(source)' is a directory. Use 'satchel batch' for directories.", status: 2)
+                throw CommandFailure("'\(source)' is a directory. Use 'satchel batch' for directories.", status: .usage)
             }
             var walk = try DirectoryWalk(Data(source.utf8))
             guard case .file(let path, let state)? = walk.next() else {
                 throw CommandFailure(
-                    "'\(source)' is not a regular file. Links, devices and pipes are never opened.", status: 2)
+                    "'\(source)' is not a regular file. Links, devices and pipes are never opened.", status: .usage)
             }
             let name = URL(filePath: source).lastPathComponent
             let declared = typeHint ?? MediaType(declared: URL(filePath: name).pathExtension)?.rawValue
@@ -26,8 +26,8 @@ extension AttachmentSubmission {
                 identifier: identifier, location: .file(root: walk.root.path, path: path, state: state), name: name,
                 path: source, declaredType: declared, request: request, options: options)
         } catch let error as AttachmentError {
-            guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: 2) }
-            throw CommandFailure("'\(source)' can't be read: \(reason).", status: 2)
+            guard case .invalidSource(let reason) = error else { throw CommandFailure(error.message, status: .usage) }
+            throw CommandFailure("'\(source)' can't be read: \(reason).", status: .usage)
         }
     }
 }

@@ -146,7 +146,8 @@ struct CodecExecutables {
             """
             satchel-codec is neither in the directory of satchel nor in ../libexec. Install it there with satchel-stills, \
             or set SATCHEL_CODEC to the directory of both.
-            """)
+            """,
+            status: .usage)
     }
 
     private init(codec: URL, stills: URL) {

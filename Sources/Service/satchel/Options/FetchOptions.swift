@@ -22,7 +22,7 @@ struct FetchOptions: ParsableArguments {
             } catch {
                 throw CommandFailure(
                     error.problems.map { "--fetch-allow '\($0.value)': \($0.remedy)." }.joined(separator: "\n"),
-                    status: 2)
+                    status: .usage)
             }
         }
     }

@@ -25,7 +25,7 @@ struct ProfileFileOptions: ParsableArguments {
             let names = Set(own.map(\.name))
             return Profile.builtIn.filter { !names.contains($0.name) } + own
         } catch let error as ProfileFileError {
-            throw CommandFailure(error.description, status: 2)
+            throw CommandFailure(error.description, status: .usage)
         }
     }
 
@@ -36,7 +36,7 @@ struct ProfileFileOptions: ParsableArguments {
             throw CommandFailure(
                 "there is no profile '\(name)'\(NearestName.hint(for: name, in: names)). "
                     + "Available: \(names.joined(separator: ", ")).",
-                status: 2)
+                status: .usage)
         }
         return profile
     }

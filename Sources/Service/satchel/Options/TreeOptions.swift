@@ -68,7 +68,7 @@ struct TreeOptions: ParsableArguments {
         if move && !profile.keepsOriginal {
             throw CommandFailure(
                 "--move deletes sources, so it needs a profile that keeps originals, such as 'archive'. '\(profile.name)' does not keep them.",
-                status: 2)
+                status: .usage)
         }
         return profile
     }

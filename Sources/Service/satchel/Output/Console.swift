@@ -11,11 +11,15 @@ enum Console {
     private struct State {
         var progress = ""
         var compose: (@Sendable (_ width: Int) -> String)?
+        /// Counts the progresses.
+        var number = 0
     }
 
     private static let state = Mutex(State())
     private static let erasing = "\r\u{1B}[J"
     private static let interval = DispatchTimeInterval.milliseconds(100)
+    /// The time between two lines of progress where standard error is no terminal.
+    private static let pause = DispatchTimeInterval.seconds(10)
 
     /// Whether progress is shown, which needs a terminal that can erase a line.
     static var showsProgress: Bool { Terminal.errors.movesCursor }
@@ -45,13 +49,22 @@ enum Console {
         }
     }
 
-    /// Shows a progress line until ``endProgress()``.
+    /// Shows a progress line until ``endProgress()``; where standard error is no terminal, prints it every 10 s.
     ///
     /// - Parameter compose: Returns the line; called several times a second with its maximum width.
     static func beginProgress(_ compose: @escaping @Sendable (_ width: Int) -> String) {
-        guard showsProgress else { return }
         state.withLock { $0.compose = compose }
-        refresh()
+        if showsProgress { refresh() } else if !Terminal.errors.isTerminal { report(state.withLock { $0.number }) }
+    }
+
+    /// Prints the progress from time to time, until it ends.
+    private static func report(_ number: Int) {
+        DispatchQueue.global().asyncAfter(deadline: .now() + pause) {
+            let line = state.withLock { $0.number == number ? $0.compose?(120) : nil }
+            guard let line else { return }
+            printError(line)
+            report(number)
+        }
     }
 
     /// Removes the progress line.
@@ -66,7 +79,7 @@ enum Console {
 
     private static func end(_ state: inout State) {
         if !state.progress.isEmpty { write(erasing) }
-        state = State()
+        state = State(number: state.number + 1)
     }
 
     /// Draws the line periodically, if it has changed, until the progress ends.
@@ -106,7 +119,7 @@ struct ResultOutput {
         try Console.withoutProgress {
             print(text)
             guard fflush(nil) == 0 else {
-                throw CommandFailure("the results can't be written: \(SystemErrorText.current).")
+                throw CommandFailure("the results can't be written: \(SystemErrorText.current).", status: .unavailable)
             }
         }
     }

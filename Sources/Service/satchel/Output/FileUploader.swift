@@ -58,7 +58,9 @@ struct FileUploader: Sendable {
                 try Task.checkCancellation()
                 reason = FetchFailure.reason(error)
             }
-            guard .now + pause < end else { throw CommandFailure("the upload makes no progress: \(reason)") }
+            guard .now + pause < end else {
+                throw CommandFailure("the upload makes no progress: \(reason)", status: .unavailable)
+            }
             try await Task.sleep(for: pause)
             pause = min(pause * 2, Self.longestPause)
         }

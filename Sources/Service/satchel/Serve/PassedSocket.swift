@@ -44,7 +44,7 @@ struct PassedSocket: Sendable, CustomStringConvertible {
                 let name = names.indices.contains(Int(offset)) ? " '\(names[Int(offset)])'" : ""
                 throw CommandFailure(
                     "descriptor \(descriptor)\(name), passed by LISTEN_FDS, is not a listening stream socket. In a .socket unit, use ListenStream= with Accept=no.",
-                    status: 2)
+                    status: .usage)
             }
             sockets.append(PassedSocket(descriptor: descriptor, place: place))
         }

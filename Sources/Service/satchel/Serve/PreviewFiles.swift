@@ -32,7 +32,7 @@ struct PreviewFiles: Sendable {
             return Array(try file.read(upToCount: limit) ?? Data())
         } catch {
             throw CommandFailure(
-                "'\(path)' can't be read. Check that it exists and that you have permission.", status: 2)
+                "'\(path)' can't be read. Check that it exists and that you have permission.", status: .usage)
         }
     }
 }

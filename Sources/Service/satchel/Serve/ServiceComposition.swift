@@ -30,18 +30,20 @@ struct ServiceComposition: Sendable {
     ///
     /// - Parameters:
     ///   - preview: Returns the preview to serve instead of the API.
+    ///   - settings: Told what it may change while the service runs.
+    ///   - onBound: Called when the service has its port, before it is announced.
     ///   - onListening: Called once the service listens.
     static func make(
         _ configuration: ServiceConfiguration, store: Store, logger: Logger, metrics: MetricsRegistry,
-        manager: ServiceManager?, preview: (API.Service) -> LivePreview? = { _ in nil },
+        manager: ServiceManager?, settings: LiveSettings? = nil,
+        preview: (API.Service) -> LivePreview? = { _ in nil },
+        onBound: @escaping @Sendable () async -> Void = {},
         onListening: @escaping @Sendable () -> Void = {}
     ) async throws -> ServiceComposition {
         var configuration = configuration
-        if configuration.sockets.isEmpty, configuration.listen.port == 0 {
-            configuration.listen.port = try FreePort.find(on: configuration.listen.host)
-        }
+        if configuration.sockets.isEmpty { configuration.listen.port = try FreePort.bound(configuration.listen) }
         configuration.completePublicURL()
-        let codecs = try Self.codecs(for: &configuration)
+        let codecs = try Self.codecs(for: &configuration, logger)
         do {
             // Starts both executables, so that missing libraries are found now and the first clip does not wait.
             var sandbox: SandboxReport?
@@ -49,7 +51,10 @@ struct ServiceComposition: Sendable {
                 sandbox = try await codecs.start(.common)
                 try await codecs.start(.full)
             }
-            let service = try service(configuration, store: store, codecs: codecs, logger: logger, metrics: metrics)
+            let fetches = FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow))
+            let service = try service(
+                configuration, store: store, codecs: codecs, logger: logger, metrics: metrics, fetches: fetches)
+            settings?.guards(fetches: fetches, callbacks: service.webhooks)
             let webhooks = WebhookSender(
                 records: store.records, among: { store.records.workers }, guardedBy: service.webhooks,
                 userAgent: "Satchel/\(Version.current)",
@@ -64,10 +69,13 @@ struct ServiceComposition: Sendable {
                 sockets: configuration.sockets.map(\.descriptor), tls: tls,
                 grace: configuration.grace * 0.15,
                 onListening: { [configuration, sandbox] _ in
-                    announce(configuration, store: store, sandbox: sandbox, logger: logger)
-                    manager?.notify(.ready(configuration.places))
-                    releaseStart()
-                    onListening()
+                    Task {
+                        await onBound()
+                        announce(configuration, store: store, sandbox: sandbox, logger: logger)
+                        manager?.notify(.ready(configuration.places))
+                        releaseStart()
+                        onListening()
+                    }
                 })
             return ServiceComposition(
                 configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: service.jobs,
@@ -77,16 +85,16 @@ struct ServiceComposition: Sendable {
         } catch {
             await codecs.shutdown()
             switch error {
-            case let error as CodecPoolError: throw CommandFailure(error.description)
-            case let error as TLSFiles.Unusable: throw CommandFailure("TLS: \(error)", status: 2)
-            case let error as AttachmentError: throw CommandFailure(error.message)
+            case let error as CodecPoolError: throw CommandFailure(error)
+            case let error as TLSFiles.Unusable: throw CommandFailure("TLS: \(error)", status: .usage)
+            case let error as AttachmentError: throw CommandFailure(error)
             default: throw error
             }
         }
     }
 
     /// Returns the configured pool without starting it, and fills in the settings that depend on the machine.
-    static func codecs(for configuration: inout ServiceConfiguration) throws -> CodecPool {
+    static func codecs(for configuration: inout ServiceConfiguration, _ logger: Logger? = nil) throws -> CodecPool {
         let executables = try CodecExecutables.located()
         var pool = CodecPoolConfiguration(
             executable: executables.codec, stills: executables.stills, codecs: configuration.codecs,
@@ -97,6 +105,8 @@ struct ServiceComposition: Sendable {
         case .full: pool.sandbox = .full
         case .none: pool.sandbox = .allowUnsandboxed
         }
+        pool.connections = configuration.settings.connections.connections
+        pool.onShortage = { logger?.warning("short of resources", metadata: ["reason": "\($0)"]) }
         configuration.codecs = pool.codecs
         configuration.memory = pool.memory
         return CodecPool(pool)
@@ -107,14 +117,15 @@ struct ServiceComposition: Sendable {
     /// - Parameter codecs: A pool with the same settings.
     static func service(
         _ configuration: ServiceConfiguration, store: Store, codecs: CodecPool, logger: Logger,
-        metrics: MetricsRegistry
+        metrics: MetricsRegistry, fetches: FetchGuard? = nil
     ) throws -> API.Service {
         let spool = try Spool(at: store.scratch)
         let refused: @Sendable (String) -> Void = { address in
             logger.notice("blocked address", metadata: ["address": "\(address)"])
         }
         let fetcher = Fetcher(
-            guardedBy: FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow), refused: refused),
+            guardedBy: try fetches
+                ?? FetchGuard(allowing: FetchAllowance.list(configuration.fetchAllow), refused: refused),
             into: spool,
             userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins,
             redirects: configuration.fetchRedirects)
@@ -177,7 +188,7 @@ struct ServiceComposition: Sendable {
         do {
             try await group.run()
         } catch {
-            guard health.isDraining else { throw Self.described(error, configuration.places) }
+            guard health.isDraining else { throw error }
         }
         await notifications.service.end()
         logger.notice("stopped")
@@ -206,19 +217,6 @@ struct ServiceComposition: Sendable {
                 "sandbox": "\(sandbox == nil ? "no codecs" : confinement)",
                 "sandbox_missing": .array(missing.map { "\($0.layer.title)" }), "version": "\(Version.current)",
             ])
-    }
-
-    private static func described(_ error: any Error, _ listen: String) -> any Error {
-        if let error = error as? IOError {
-            let reason = unsafe String(cString: strerror(error.errnoCode))
-            return CommandFailure(
-                "\(listen) can't be listened on: \(reason). Choose another address or port with --listen, or stop the program that uses it."
-            )
-        }
-        let text = "\(error)"
-        guard text.contains("bind") || text.contains("getaddrinfo") || text.contains("NIO") else { return error }
-        return CommandFailure(
-            "\(listen) can't be listened on: this machine has no such address. Choose another with --listen.")
     }
 
     /// A logger for the lifecycle library, which logs errors only.

@@ -10,9 +10,6 @@ struct ServiceFindings {
     /// The settings file; `nil` for the default one.
     let file: String?
 
-    /// Descriptors for the store, the codecs and the files of jobs, in addition to connections.
-    private static let ownDescriptors = 1024
-
     private var path: String? { ConfigurationFile.path(named: file, ProcessInfo.processInfo.environment) }
 
     /// The settings with all problems.
@@ -35,7 +32,7 @@ struct ServiceFindings {
         }
         let swaps = (try? String(contentsOfFile: "/proc/swaps", encoding: .utf8)) ?? ""
         return findings + [
-            disk(configuration), descriptors(configuration), SwapSpace(swaps).finding, port(configuration),
+            disk(configuration), SwapSpace(swaps).finding, port(configuration),
         ]
     }
 
@@ -63,26 +60,10 @@ struct ServiceFindings {
                 + (isEnough ? "" : ", less than intake.free_bytes (\(Quantity.bytes(least))): jobs would be rejected"))
     }
 
-    private func descriptors(_ configuration: ServiceConfiguration) -> Finding {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return Finding(grade: .bad, subject: "open files", detail: "the limit is unknown")
-        }
-        let wanted = configuration.settings.connections.connections + Self.ownDescriptors
-        let isEnough = limit.rlim_max >= wanted
-        return Finding(
-            grade: isEnough ? .good : .extra, subject: "open files",
-            detail: "up to \(limit.rlim_max)"
-                + (isEnough
-                    ? ""
-                    : "; connections.connections needs \(wanted). Raise the limit (LimitNOFILE=, ulimit -n) or lower the setting")
-        )
-    }
-
     private func port(_ configuration: ServiceConfiguration) -> Finding {
         let listen = configuration.listen
         do {
-            try FreePort.check(listen)
+            _ = try FreePort.bound(listen)
             return Finding(grade: .good, subject: "address", detail: "\(listen) is free")
         } catch {
             return Finding(

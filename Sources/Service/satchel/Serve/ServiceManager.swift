@@ -8,6 +8,8 @@ final class ServiceManager: Sendable {
     enum Message {
         /// The service accepts requests at this address.
         case ready(String)
+        /// The service reads its settings again; ``ready(_:)`` follows.
+        case reloading
         /// The service accepts no more requests and ends within this time.
         case stopping(within: Duration)
         /// The service is responsive.
@@ -16,6 +18,7 @@ final class ServiceManager: Sendable {
         var text: String {
             switch self {
             case .ready(let place): "READY=1\nSTATUS=Listening on \(place)"
+            case .reloading: "RELOADING=1\nSTATUS=Reading the settings"
             case .stopping(let limit):
                 """
                 STOPPING=1

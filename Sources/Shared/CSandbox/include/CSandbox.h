@@ -11,5 +11,6 @@
 #include "sandbox_rights.h"
 #include "sandbox_spawn.h"
 #include "sandbox_syscalls.h"
+#include "sandbox_threads.h"
 #include "copy.h"
 #include "writeback.h"

@@ -58,4 +58,10 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     public var isOutOfSpace: Bool {
         code == ENOSPC || code == EDQUOT
     }
+
+    /// The process, its user or the machine lacks processes, threads, open files or memory. That says nothing about a
+    /// file.
+    public var isShortage: Bool {
+        [EAGAIN, ENOMEM, EMFILE, ENFILE, ENOBUFS, ETOOMANYREFS].contains(code)
+    }
 }

@@ -14,9 +14,11 @@ public enum ZygoteMessage: Hashable, Sendable, Codable {
     case ready(SandboxReport, addressSpace: Int64)
     /// It cannot work at all; it has ended. For the log.
     case failed(reason: String)
+    /// It cannot work now, for want of processes, memory or descriptors; it has ended. For the log.
+    case starved(reason: String)
     /// The process's pidfd travels with it; `pid` is its number where the zygote was started.
     case forked(id: Int, pid: Int32)
-    /// The kernel refused a fork.
+    /// The kernel refused a fork, for want of processes, memory or descriptors.
     case refused(id: Int, reason: String)
     case ended(id: Int, ProcessEnding)
 
@@ -45,4 +47,6 @@ public struct ProcessEnding: Hashable, Sendable, Codable {
     public static let memoryExhausted: Int32 = 86
     /// The exit code of a process that a demanded layer could not be given.
     public static let unconfined: Int32 = 87
+    /// The exit code of a process that could not start a thread.
+    public static let starved: Int32 = 88
 }

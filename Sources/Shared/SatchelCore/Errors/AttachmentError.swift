@@ -28,7 +28,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case tooLong(seconds: Double, limit: Double)
     /// More streams, colour profile bytes or another countable thing than the limit allows.
     case tooMuch(what: String, count: Int64, limit: Int64)
-    /// Over the memory, CPU time or file time it was granted. `resource` is `memory`, `CPU time` or `time`.
+    /// Over the memory or CPU time it was granted. `resource` is `memory` or `CPU time`.
     case tooExpensive(resource: String, granted: String)
     /// Cannot be made small enough under this profile; `advice` says what would do.
     case capUnreachable(rendition: String, bytes: Int64, cap: Int64, advice: String)
@@ -39,6 +39,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case storeFull
     /// The store stays unusable until its operator does something. `reason` is a clause, then may say what to do.
     case storeUnusable(reason: String)
+    /// The service lacked processes, threads, open files or memory of its own. `reason` is for the log.
+    case outOfResources(reason: String)
     /// Truncated or damaged, where what was found proves that: `corrupt`. Else a decoder could not read it: `undecodable`.
     case unreadable(Finding)
     /// The decoder died on it or broke the protocol. `reason` is for the log.
@@ -89,7 +91,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .tooMuch, .tooExpensive: .tooExpensive
         case .capUnreachable: .capUnreachable
         case .notInStore: .notInStore
-        case .storeFailed, .storeUnusable: .storeFailed
+        case .storeFailed, .storeUnusable, .outOfResources: .storeFailed
         case .storeFull: .storeFull
         case .unreadable(let finding): finding.code.isProof ? .corrupt : .undecodable
         case .codecCrashed: .codecCrashed
@@ -161,6 +163,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "The store's disk is full. Free some space or inodes, then try again."
         case .storeUnusable(let reason):
             "The store can't be used: \(reason)."
+        case .outOfResources:
+            "Satchel is short of processes, open files or memory. Try again later."
         case .unreadable(let finding):
             finding.refusal
         case .codecCrashed:
@@ -270,7 +274,7 @@ extension AttachmentError: CustomStringConvertible {
     /// For the log: the code, then every fact.
     public var description: String {
         switch self {
-        case .codecCrashed(let reason): "\(code.rawValue): \(reason)"
+        case .codecCrashed(let reason), .outOfResources(let reason): "\(code.rawValue): \(reason)"
         case .blockedAddress(_, let address): "\(code.rawValue): \(message) (\(address))"
         default: "\(code.rawValue): \(message)"
         }
@@ -339,6 +343,10 @@ public enum ErrorCode: String, Hashable, Sendable, Codable, CaseIterable {
             false
         }
     }
+
+    /// Whether it is a verdict about the bytes, which a command remembers. Everything else is tried again by the next run:
+    /// permissions, the store, crashes and time.
+    public var isVerdict: Bool { blamesTheSource && self != .invalidSource }
 
     /// Whether the service tries again by itself.
     public var isRetryable: Bool {

@@ -32,6 +32,22 @@ public struct ClaimOffer: Hashable, Sendable {
     }
 }
 
+/// Which failed work of earlier runs a run tries again.
+public enum FailureRetry: Hashable, Sendable {
+    case none
+    /// Work that failed for another reason than its bytes.
+    case passing
+    case all
+
+    public func includes(_ job: JobRecord) -> Bool {
+        switch self {
+        case .none: false
+        case .passing: job.state == .failed && job.attachments.contains { $0.error.map { !$0.code.isVerdict } ?? false }
+        case .all: job.state == .failed
+        }
+    }
+}
+
 /// How submissions are to be taken.
 public struct SubmissionOptions: Hashable, Sendable {
     /// Work of a run that failed before is tried again.

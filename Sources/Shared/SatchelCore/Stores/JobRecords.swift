@@ -8,6 +8,18 @@ public struct Page<Element: Sendable>: Sendable {
         self.elements = elements
         self.next = next
     }
+
+    /// Calls `body` with the elements of all pages.
+    public static func forEach(
+        of page: (_ cursor: String?) async throws -> Page, _ body: (Element) async throws -> Void
+    ) async throws {
+        var cursor: String?
+        repeat {
+            let part = try await page(cursor)
+            for element in part.elements { try await body(element) }
+            cursor = part.next
+        } while cursor != nil
+    }
 }
 
 /// How much there is, at one moment; cheap enough to be asked every few seconds.

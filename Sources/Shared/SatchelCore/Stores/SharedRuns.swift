@@ -115,7 +115,7 @@ public protocol SharedRuns: Sendable {
     ///   elsewhere.
     /// - Returns: An answer for each job; nil where somebody else was first, and nothing was written.
     func submit(
-        _ page: RunPage, of run: RunID, retriesFailed: Bool,
+        _ page: RunPage, of run: RunID, retrying: FailureRetry,
         count: @escaping @Sendable (_ counts: String, _ answers: [RunAnswer]) throws -> String
     ) async throws(AttachmentError) -> [RunAnswer]?
 

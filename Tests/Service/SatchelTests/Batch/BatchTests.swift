@@ -207,6 +207,7 @@ import Testing
         kill(running.process.processIdentifier, signal)
         let result = try running.wait()
         #expect(signal == SIGKILL ? result.signal == SIGKILL : result.status == 130, "\(result.errorText)")
+        #expect(signal == SIGKILL || result.errorText.contains(" delivered"), "no summary: \(result.errorText)")
         let before = try finished()
         #expect(before >= 5 && before < 60, "the signal came too late to interrupt anything")
         let start = Date()
@@ -219,5 +220,57 @@ import Testing
         #expect(try user.run("store", "gc").status == 0)
         let verified = try user.run("store", "verify").outputText
         #expect(!verified.contains("missing") && !verified.contains("unused"), "\(verified)")
+    }
+
+    /// A fault of the codec, and whether the next run tries its file again.
+    @Test(arguments: [("segv", true), ("starve", true), ("kill", true), ("refuse", false)])
+    func `only verdicts about bytes are remembered`(fault: String, isTriedAgain: Bool) throws {
+        let user = try CommandLineUser()
+        try user.file("in/a.jpg", Data("fault: \(fault)".utf8))
+        var satchel = user.satchel
+        satchel.environment["SATCHEL_CODEC"] = try Repository.product("fault-codec").path(percentEncoded: false)
+        func state() throws -> String? {
+            let output = try satchel.run(["batch", "in", "--format", "jsonl"]).output
+            return (try JSONSerialization.jsonObject(with: output) as? [String: Any])?["state"] as? String
+        }
+        #expect(try state() == "failed")
+        let dry = try satchel.run(["batch", "in", "--dry-run"])
+        #expect(dry.errorText.contains(isTriedAgain ? "1 file (" : "0 files ("), "\(dry.errorText)")
+        #expect(try state() == (isTriedAgain ? "failed" : "unchanged"))
+    }
+
+    @Test func `a file that took too long is tried again by the next run`() throws {
+        let user = try CommandLineUser()
+        try user.sample("mp4/film.mp4", as: "in/film.mp4")
+        let short = try user.batch("in", "--timeout", "0.01")
+        #expect((short.lines.first?["error"] as? [String: Any])?["code"] as? String == "deadline_exceeded")
+        let long = try user.batch("in")
+        #expect(long.status == 0 && long.lines.first?["state"] as? String == "delivered", "\(long.errors)")
+    }
+
+    @Test func `skipped files are neither jobs nor failures, and what was added is`() throws {
+        let user = try CommandLineUser()
+        try user.file("in/note.txt", Data("note".utf8))
+        try user.file("in/empty.jpg", Data())
+        #expect(try user.batch("in").status == 0)
+        #expect(try user.run("jobs").outputText.split(separator: "\n").count <= 1)
+        #expect(try user.run("failures").errorText.contains("No failures found."))
+        #expect(try user.run("add", "in/note.txt").status == 1)
+        let failures = try user.run("failures", "--format", "jsonl").outputText
+        #expect(failures.contains("unrecognized_type") && failures.contains("\"count\":1"), "\(failures)")
+        #expect(try user.run("jobs", "--format", "jsonl").outputText.split(separator: "\n").count == 1)
+    }
+
+    @Test func `a dry run of many files examines a sample`() throws {
+        let user = try CommandLineUser()
+        let first = try user.sample("jpeg/pixel.jpg", as: "in/0.jpg")
+        for number in 1..<1_000 {
+            try FileManager.default.linkItem(at: first, to: user.home.url.appending(path: "in/\(number).jpg"))
+        }
+        let result = try user.run("batch", "in", "--dry-run")
+        #expect(result.status == 0, "\(result.errorText)")
+        #expect(result.errorText.contains("1000 files (285 kB) to prepare, 0 unchanged."), "\(result.errorText)")
+        #expect(result.errorText.contains("Of 1000 files, 200 were examined"), "\(result.errorText)")
+        #expect(try result.outputText.firstMatch(of: #/image +~1000 /#) != nil, "\(result.outputText)")
     }
 }

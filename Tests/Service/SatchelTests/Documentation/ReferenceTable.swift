@@ -90,13 +90,7 @@ struct ReferenceTable: Sendable, CustomTestStringConvertible {
             return table(["Command", "What it does"], help.command.rows(under: []))
         },
         ReferenceTable(name: "exit-statuses", page: "docs/command-line.md") {
-            let listed = try #require(Satchel.configuration.discussion.firstMatch(of: /Exit status: ([^.]+)\./))
-            return table(
-                ["Status", "Meaning"],
-                try listed.1.split(separator: ";").map { entry in
-                    let parts = try #require(entry.wholeMatch(of: /\s*(\d+) (?:for |if )?(.+)/))
-                    return [String(parts.1), escaped(String(parts.2))]
-                })
+            table(["Status", "Meaning"], ExitStatus.allCases.map { ["\($0.rawValue)", escaped($0.meaning)] })
         },
         ReferenceTable(name: "packages", page: "docs/operate/install.md") {
             try table(["Group", "Debian", "Packages"], packages())

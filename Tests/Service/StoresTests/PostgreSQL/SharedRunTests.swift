@@ -42,9 +42,9 @@ import Testing
     }
 
     private static func submit(
-        _ page: RunPage, of run: RunID, to runs: any SharedRuns, retriesFailed: Bool = false
+        _ page: RunPage, of run: RunID, to runs: any SharedRuns, retrying: FailureRetry = .none
     ) async throws -> [RunAnswer]? {
-        try await runs.submit(page, of: run, retriesFailed: retriesFailed) { $0 + "\($1.count);" }
+        try await runs.submit(page, of: run, retrying: retrying) { $0 + "\($1.count);" }
     }
 
     /// Carries out all that waits in a run, none of which is media.
@@ -131,6 +131,6 @@ import Testing
         let again = Self.page(["a"], of: next.id, from: nil, to: "a", isLast: true)
         #expect(try await Self.submit(again, of: next.id, to: machine.runs) == [.earlier(done[0])])
         let third = Self.page(["a"], of: next.id, from: "a", to: "b", isLast: true)
-        #expect(try await Self.submit(third, of: next.id, to: machine.runs, retriesFailed: true) == [.taken])
+        #expect(try await Self.submit(third, of: next.id, to: machine.runs, retrying: .all) == [.taken])
     }
 }
