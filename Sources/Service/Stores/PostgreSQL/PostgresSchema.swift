@@ -49,7 +49,7 @@ enum PostgresSchema {
                     "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass('schema') AND attname = 'least_node'"
                 ).isEmpty
         } catch {
-            throw .unusableDatabase(reason: error.description)
+            throw StoreError(error)
         }
         if isOfDevelopment { throw .developmentStore(path: pool.parameters.description) }
         return (0, 0)

@@ -118,7 +118,7 @@ struct DryRun {
             + (unchanged.files > 0 ? [row("unchanged", unchanged, 1, "")] : [])
         print(table(["KIND", "FILES", "BYTES", "CPU TIME"], rows, numbers: [1, 2, 3]))
         if scale > 1 {
-            Console.printError("Of \(new.files) files, \(sample.count) were examined, chosen at random.")
+            Console.printError("Examined \(sample.count) of \(new.files) files, chosen at random.")
         }
         Console.printError(
             Self.estimate(

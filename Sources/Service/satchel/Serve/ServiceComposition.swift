@@ -51,7 +51,7 @@ struct ServiceComposition: Sendable {
                 sandbox = try await codecs.start(.common)
                 try await codecs.start(.full)
             }
-            let fetches = FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow))
+            let fetches = try Self.fetches(configuration, logger)
             let service = try service(
                 configuration, store: store, codecs: codecs, logger: logger, metrics: metrics, fetches: fetches)
             settings?.guards(fetches: fetches, callbacks: service.webhooks)
@@ -112,6 +112,13 @@ struct ServiceComposition: Sendable {
         return CodecPool(pool)
     }
 
+    /// Refused addresses are logged: senders are not told them.
+    private static func fetches(_ configuration: ServiceConfiguration, _ logger: Logger) throws -> FetchGuard {
+        FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)) { address in
+            logger.notice("blocked address", metadata: ["address": "\(address)"])
+        }
+    }
+
     /// Returns the part that answers requests. It does no work in the background.
     ///
     /// - Parameter codecs: A pool with the same settings.
@@ -120,13 +127,8 @@ struct ServiceComposition: Sendable {
         metrics: MetricsRegistry, fetches: FetchGuard? = nil
     ) throws -> API.Service {
         let spool = try Spool(at: store.scratch)
-        let refused: @Sendable (String) -> Void = { address in
-            logger.notice("blocked address", metadata: ["address": "\(address)"])
-        }
         let fetcher = Fetcher(
-            guardedBy: try fetches
-                ?? FetchGuard(allowing: FetchAllowance.list(configuration.fetchAllow), refused: refused),
-            into: spool,
+            guardedBy: try fetches ?? Self.fetches(configuration, logger), into: spool,
             userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins,
             redirects: configuration.fetchRedirects)
         var work = Pipeline.Configuration(limits: configuration.settings.limits)

@@ -270,7 +270,7 @@ import Testing
         let result = try user.run("batch", "in", "--dry-run")
         #expect(result.status == 0, "\(result.errorText)")
         #expect(result.errorText.contains("1000 files (285 kB) to prepare, 0 unchanged."), "\(result.errorText)")
-        #expect(result.errorText.contains("Of 1000 files, 200 were examined"), "\(result.errorText)")
+        #expect(result.errorText.contains("Examined 200 of 1000 files"), "\(result.errorText)")
         #expect(try result.outputText.firstMatch(of: #/image +~1000 /#) != nil, "\(result.outputText)")
     }
 }
