@@ -143,7 +143,7 @@ enum Fault {
     /// Starts a thread where the kernel gives no more, as a library does.
     private static func startThread() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NPROC.rawValue), &limit)
+        _ = unsafe setrlimit(__rlimit_resource_t(__RLIMIT_NPROC.rawValue), &limit)
         var thread = pthread_t()
         _ = unsafe pthread_create(&thread, nil, { _ in nil }, nil)
     }

@@ -1,9 +1,11 @@
 import ArgumentParser
+import API
 import SatchelCore
 import CSandbox
 import CodecPool
 import Foundation
 import Glibc
+import HTTPServer
 import Platform
 import Stores
 

@@ -38,24 +38,31 @@ struct Failures: AsyncParsableCommand {
         let since = since?.instant(at: now)
         var groups = try await store.records.failures(of: tenant.id, with: code, since: since)
         if let index = groups.firstIndex(where: { $0.code == .unrecognizedType }) {
-            groups.replaceSubrange(index...index, with: try await unskipped(in: store, since: since))
+            let rest = try await unskipped(groups[index], in: store, since: since)
+            groups.replaceSubrange(index...index, with: rest.map { [$0] } ?? [])
         }
         var writer = ListWriter.failures(format.format)
         for group in groups { try writer.write(FailureBody(group), cells: group.cells) }
         if groups.isEmpty { Console.printError("No failures found.") }
     }
 
-    /// What is not media, without the files that batches skipped.
-    private func unskipped(in store: Store, since: Instant?) async throws -> [FailureGroup] {
+    /// What is not media, without the files that batches skipped; `nil` if nothing else is left.
+    private func unskipped(_ group: FailureGroup, in store: Store, since: Instant?) async throws -> FailureGroup? {
         let filter = RecordFilter(state: .failed, code: .unrecognizedType)
         var failures: [AttachmentRecord] = []
         try await Page.forEach {
             try await store.records.jobs(of: tenant.id, where: filter, after: $0, limit: 500)
         } _: { job in
             guard !job.isSkipped else { return }
-            failures += job.attachments.filter { record in since.map { (record.finishedAt ?? $0) >= $0 } ?? true }
+            failures += job.attachments.filter { record in
+                record.error?.code == group.code && since.map { $0 <= record.finishedAt ?? $0 } ?? true
+            }
         }
-        return FailureGroup(of: .unrecognizedType, failures).map { [$0] } ?? []
+        let times = failures.compactMap(\.finishedAt)
+        guard let first = times.min(), let last = times.max() else { return nil }
+        return FailureGroup(
+            code: group.code, count: failures.count, error: group.error, firstAt: first, lastAt: last,
+            kinds: group.kinds, jobs: FailureGroup.examples(of: failures.map(\.job)))
     }
 }
 
