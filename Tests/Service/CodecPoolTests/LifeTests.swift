@@ -127,7 +127,7 @@ extension Isolation {
                 async let victim = pool.run("fault: late-sleep", in: place)
                 let worker = try await Self.worker(on: place.path(of: "output-source"))
                 #expect(kill(worker.parent, SIGKILL) == 0)
-                #expect(try await victim.error?.code == .codecCrashed)
+                #expect(try await victim.error?.code == .storeFailed)
                 try await eventually { ProcessStatus(worker.number) == nil }
                 // The reserve has taken over.
                 for _ in 0..<5 { #expect(try await pool.run("fault: null", in: place).error == nil) }

@@ -68,7 +68,7 @@ import Testing
             #expect(["pending", "running"].contains(state), "it didn't wait any more: \(state ?? "-")")
         }
         let refused = try await harness.satchel.start(["store", "restore", harness.home.path + "/backup/satchel"]).end()
-        #expect(refused.status == 2 && refused.errorText.contains("uses"), "\(refused.errorText)")
+        #expect(refused.status == 3 && refused.errorText.contains("uses"), "\(refused.errorText)")
         _ = try await first.stop(SIGKILL)
         try FileManager.default.removeItem(atPath: harness.store)
 

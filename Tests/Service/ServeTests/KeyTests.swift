@@ -72,6 +72,6 @@ import Testing
         #expect(try await !server.accepts(second))
         #expect(try await harness.run("key", "revoke", newID).status == 0)
         let unknown = try await harness.run("key", "revoke", "0000000000000000000000")
-        #expect(unknown.status == 1 && unknown.errorText.contains("satchel key list"))
+        #expect(unknown.status == 4 && unknown.errorText.contains("satchel key list"))
     }
 }

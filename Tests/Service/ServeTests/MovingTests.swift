@@ -51,7 +51,7 @@ import Testing
 
         let copy = ["store", "copy", harness.store]
         let refused = try await new.start(copy).end()
-        #expect(refused.status == 2 && refused.errorText.contains("Another process uses"), "\(refused.errorText)")
+        #expect(refused.status == 3 && refused.errorText.contains("Another process uses"), "\(refused.errorText)")
         let amount = try await new.start(copy + ["--dry-run"]).end()
         #expect(
             amount.status == 0 && amount.outputText.contains(/blobs .*37 jobs \(7 unfinished.*7 sources/),

@@ -37,7 +37,7 @@ import Testing
         let id = try #require(service.last?.split(separator: ",").first.map { String($0) })
         #expect(try await harness.run("rm", id, "--tenant", "default").status == 0)
         #expect(try await server.get("/v1/attachments/\(id)").status == 404)
-        #expect(try await harness.run("rm", id).status == 1)
+        #expect(try await harness.run("rm", id).status == 4)
     }
 
     @Test(.hasCases(for: .ceph), arguments: StoreKind.allCases)

@@ -156,7 +156,8 @@ struct Add: AsyncParsableCommand {
     private func submission(of source: String, identifier: String) throws -> AttachmentSubmission {
         let request = requested.request
         if source.lowercased().hasPrefix("data:"), !FileManager.default.fileExists(atPath: source) {
-            throw CommandFailure("data URLs are not sources. Decode the data into a file and name that.", status: 2)
+            throw CommandFailure(
+                "data URLs are not sources. Decode the data into a file and name that.", status: .usage)
         }
         if let scheme = source.scheme, !FileManager.default.fileExists(atPath: source) {
             guard ["http", "https", AESGCMURL.scheme].contains(scheme) else {

@@ -69,7 +69,7 @@ extension ServiceConfiguration {
             case .database(let url): return try await Store.upgradePlan(of: try database(url))
             }
         } catch {
-            throw CommandFailure(error.description, status: 2)
+            throw CommandFailure(error)
         }
     }
 

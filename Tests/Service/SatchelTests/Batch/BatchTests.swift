@@ -58,7 +58,7 @@ import Testing
         #expect(result.errors.contains("cut.jpg: corrupt."))
         // Old failures are shown again, and tried again when asked.
         let again = try user.batch("in")
-        #expect(again.status == 1 && again.errors.contains("--retry-failed"))
+        #expect(again.status == 0 && again.errors.contains("--retry-failed"))
         let retried = try user.batch("in", "--retry-failed")
         #expect(retried.lines.first { $0["path"] as? String == "cut.jpg" }?["state"] as? String == "failed")
         #expect(retried.lines.first { $0["path"] as? String == "cut.jpg" }?["attempt"] as? Int ?? 0 >= 1)

@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [["batch", "in"], ["add", "in/a.jpg"], ["list"], ["store", "verify"]])
-    func `a store that can't be written to is said in a sentence, with exit status 2`(command: [String]) throws {
+    func `a store that can't be written to is said in a sentence, with exit status 3`(command: [String]) throws {
         let user = try CommandLineUser()
         try user.file("in/a.jpg", Data(contentsOf: Self.photo))
         try MemoryDisk.mounted(at: user.home.url.appending(path: "disk")) { disk in
@@ -98,7 +98,7 @@ import Testing
             #expect(try user.run("add", "in/a.jpg", "--store", store).status == 0)
             try disk.remount("size=64m", readOnly: true)
             let result = try user.satchel.run(command + ["--store", store])
-            #expect(result.status == 2)
+            #expect(result.status == 3)
             #expect(
                 result.errorText.contains("can't be used as a store: Read-only file system."), "\(result.errorText)")
             #expect(result.errorText.split(separator: "\n").count == 1 && result.output.isEmpty, "\(result.errorText)")
@@ -116,7 +116,7 @@ import Testing
             let path = store.path(percentEncoded: false)
             let full = try user.run(
                 ["batch", "in", "--profile", "archive", "--store", path], refusing: refused)
-            #expect(full.status == 1)
+            #expect(full.status == 3)
             #expect(full.errorText.contains("disk is full. Free some space or inodes"), "\(full.errorText)")
             #expect(try Self.files(beneath: store.appending(path: "blobs")).isEmpty, "renditions were left behind")
             #expect(try Self.files(beneath: store.appending(path: "staging")).isEmpty)

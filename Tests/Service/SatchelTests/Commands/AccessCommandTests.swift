@@ -27,7 +27,7 @@ import Testing
         #expect(try user.run("revoke", try #require(lease["id"])).status == 0)
         let refused = try user.run("get", "--lease", token)
         #expect(
-            refused.status == 1 && refused.output.isEmpty && refused.errorText.contains("invalid, expired or revoked"))
+            refused.status == 4 && refused.output.isEmpty && refused.errorText.contains("invalid, expired or revoked"))
         #expect(try user.run("get", id).output == whole)
     }
 
@@ -40,10 +40,10 @@ import Testing
         let lease = try object(user.run("lease", "--grant", try #require(narrow["token"]), "--format", "json"))
         let token = try #require(lease["token"])
         #expect(try user.run("get", "--lease", token, "--rendition", "thumbnail").status == 0)
-        #expect(try user.run("get", "--lease", token, "--rendition", "main").status == 1)
+        #expect(try user.run("get", "--lease", token, "--rendition", "main").status == 4)
         #expect(try user.run("revoke", try #require(grant["id"])).status == 0)
-        #expect(try user.run("get", "--lease", token, "--rendition", "thumbnail").status == 1)
-        #expect(try user.run("lease", "--grant", try #require(narrow["token"])).status == 1)
+        #expect(try user.run("get", "--lease", token, "--rendition", "thumbnail").status == 4)
+        #expect(try user.run("lease", "--grant", try #require(narrow["token"])).status == 4)
     }
 
     @Test func `deleting an attachment ends all access to it`() throws {
@@ -53,9 +53,9 @@ import Testing
         let link = try object(user.run("lease", id, "--link", "--format", "json"))
         #expect(try user.run("rm", id).status == 0)
         for access in [lease, link] {
-            #expect(try user.run("get", "--lease", try #require(access["token"])).status == 1)
+            #expect(try user.run("get", "--lease", try #require(access["token"])).status == 4)
         }
-        #expect(try user.run("show", id).status == 1)
+        #expect(try user.run("show", id).status == 4)
         #expect(try user.run("rm", id).errorText.contains("there is no attachment"))
     }
 

@@ -24,11 +24,11 @@ import Testing
             #expect(try user.run("category", "list", "--as", form.rawValue).outputText == text)
         }
         // Another tenant's are others.
-        #expect(try user.run("category", "show", "event-invite", "--tenant", "default").status == 1)
+        #expect(try user.run("category", "show", "event-invite", "--tenant", "default").status == 4)
         #expect(try user.run("category", "rm", "event-invite").status == 0)
         for command in ["show", "rm"] {
             let result = try user.run("category", command, "event-invite")
-            #expect(result.status == 1 && result.errorText.contains("there is no category 'event-invite'"))
+            #expect(result.status == 4 && result.errorText.contains("there is no category 'event-invite'"))
         }
     }
 

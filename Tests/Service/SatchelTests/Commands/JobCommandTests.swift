@@ -41,7 +41,7 @@ import Testing
         #expect(try states(user, mine[0], mine[1]) == ["push-1": "pending"])
         for command in ["cancel", "retry"] {
             let unknown = try user.run(command, mine[0], mine[1], "push-2")
-            #expect(unknown.status == 1 && unknown.errorText.contains("there is no job 'push-2'"))
+            #expect(unknown.status == 4 && unknown.errorText.contains("there is no job 'push-2'"))
         }
     }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(failed.count == 1 && all.count == 2)
         let id = try #require(failed.keys.first)
         let retried = try user.run("retry", id)
-        #expect(retried.status == 1 && retried.errorText.contains("--retry-failed"), "\(retried.errorText)")
+        #expect(retried.status == 4 && retried.errorText.contains("--retry-failed"), "\(retried.errorText)")
         let finished = try user.run("cancel", id)
         #expect(finished.status == 0 && finished.errorText.contains("already failed"))
         let csv = try user.run("jobs", "--format", "csv", "--limit", "1")

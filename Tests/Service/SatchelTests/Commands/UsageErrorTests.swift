@@ -153,13 +153,13 @@ import Testing
         #expect(data.status == 2 && data.errorText.contains("data URLs are not sources"), "\(data.errorText)")
         // Nobody listens on the port of discard.
         let asleep = try user.run("health", "http://127.0.0.1:9")
-        #expect(asleep.status == 1)
+        #expect(asleep.status == 3)
         #expect(
             asleep.errorText
                 == "satchel: http://127.0.0.1:9 does not answer: the connection was refused. Is 'satchel serve' running there?\n"
         )
         let unknown = try user.run("health", "http://no-such-host.invalid")
-        #expect(unknown.status == 1 && !unknown.errorText.contains(/errno|NIO|Error|\(/), "\(unknown.errorText)")
+        #expect(unknown.status == 3 && !unknown.errorText.contains(/errno|NIO|Error|\(/), "\(unknown.errorText)")
     }
 
     @Test(arguments: [
