@@ -51,7 +51,7 @@ struct ServiceComposition: Sendable {
                 sandbox = try await codecs.start(.common)
                 try await codecs.start(.full)
             }
-            let fetches = try Self.fetches(configuration, logger)
+            let fetches = try Self.guarding(configuration.fetchAllow, logger)
             let service = try service(
                 configuration, store: store, codecs: codecs, logger: logger, metrics: metrics, fetches: fetches)
             settings?.guards(fetches: fetches, callbacks: service.webhooks)
@@ -113,8 +113,8 @@ struct ServiceComposition: Sendable {
     }
 
     /// Refused addresses are logged: senders are not told them.
-    private static func fetches(_ configuration: ServiceConfiguration, _ logger: Logger) throws -> FetchGuard {
-        FetchGuard(allowing: try FetchAllowance.list(configuration.fetchAllow)) { address in
+    private static func guarding(_ allowed: [String], _ logger: Logger) throws -> FetchGuard {
+        FetchGuard(allowing: try FetchAllowance.list(allowed)) { address in
             logger.notice("blocked address", metadata: ["address": "\(address)"])
         }
     }
@@ -128,7 +128,7 @@ struct ServiceComposition: Sendable {
     ) throws -> API.Service {
         let spool = try Spool(at: store.scratch)
         let fetcher = Fetcher(
-            guardedBy: try fetches ?? Self.fetches(configuration, logger), into: spool,
+            guardedBy: try fetches ?? Self.guarding(configuration.fetchAllow, logger), into: spool,
             userAgent: "Satchel/\(Version.current)", tracing: configuration.tracedOrigins,
             redirects: configuration.fetchRedirects)
         var work = Pipeline.Configuration(limits: configuration.settings.limits)
@@ -149,7 +149,7 @@ struct ServiceComposition: Sendable {
             store: store, records: store.records, spool: spool, jobs: jobs,
             profiles: try ProfileFileOptions.all(in: configuration.profiles), settings: configuration.settings,
             logger: logger, health: health, metrics: metrics,
-            webhooks: FetchGuard(allowing: try FetchAllowance.list(configuration.webhookAllow), refused: refused),
+            webhooks: try Self.guarding(configuration.webhookAllow, logger),
             userAgent: "Satchel/\(Version.current)")
     }
 
