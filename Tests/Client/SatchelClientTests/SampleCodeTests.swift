@@ -8,7 +8,7 @@ import Testing
     /// Objects that a program with the client consists of.
     private static let objects = [
         "SatchelClient", "Crypto", "CryptoExtras", "CryptoBoringWrapper", "CCryptoBoringSSL", "CCryptoBoringSSLShims",
-        "CXKCP", "CXKCPShims",
+        "CXKCP", "CXKCPShims", "SwiftASN1",
     ]
 
     @Test(.timeLimit(.minutes(5))) func `the documents' Swift works with a real service`() async throws {

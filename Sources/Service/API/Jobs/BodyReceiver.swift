@@ -48,11 +48,11 @@ struct IncomingBody: Sendable {
 
     /// The whole of a body that may be JSON alone, or empty.
     ///
-    /// - Throws: 415 where its type is another or missing.
-    static func json(of request: Request, limit: Int64) async throws -> ByteBuffer {
+    /// - Throws: 415 where its type is another, or missing though it is needed.
+    static func json(of request: Request, limit: Int64, needsType: Bool = false) async throws -> ByteBuffer {
         let body = try await IncomingBody(request, limit: limit).collect()
         let type = request.headers[.contentType].map { HeaderParameters($0)?.value }
-        guard body.readableBytes == 0 || type == "application/json" else {
+        guard type == "application/json" || !needsType && (body.readableBytes == 0 || type == nil) else {
             throw Problem(
                 .unsupportedMediaType, "unsupported_media_type",
                 "This call accepts only JSON. Send it as 'Content-Type: application/json'.")

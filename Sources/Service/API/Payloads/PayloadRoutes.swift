@@ -20,7 +20,7 @@ struct PayloadRoutes: Sendable {
         _ request: Request, _ format: PayloadFormat, _ context: ServiceContext
     ) async throws -> Response {
         let wishes = try PayloadRequest(request, format)
-        let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit)
+        let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit, needsType: true)
         let payload: PushPayload
         do throws(PayloadError) {
             payload = try PushPayload(

@@ -27,7 +27,7 @@ extension Optional<Credentials> {
             task.cancel()
         }
         self.watch.remove(number)
-        if .now - start >= CredentialWatch.interval { try await self.check() }
+        if task.isCancelled || .now - start >= CredentialWatch.interval { try await self.check() }
         return try result.get()
     }
 }

@@ -46,7 +46,7 @@ import Testing
             body: #"{"payload":{"aps":{"alert":"a"},"my-attachment":"https://media.example/a.jpg"}}"#),
         Lasting(name: "firings", path: "/v1/firings"),
         Lasting(
-            name: "a payload", method: .post, path: "/v1/payloads/apns?deadline=40",
+            name: "a payload", method: .post, path: "/v1/payloads/apns?deadline=25",
             body: #"{"aps":{"alert":"a"},"my-attachment":"https://media.example/a.jpg"}"#),
         Lasting(name: "a body that doesn't come", method: .put, path: "/v1/jobs/l", body: "x", length: 100),
     ]

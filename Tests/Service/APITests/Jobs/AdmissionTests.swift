@@ -125,13 +125,14 @@ import Testing
             $0.settings.quotas.pendingNotifications = 1
             $0.settings.quotas.openUploads = 1
         } _: { live in
+            // Jobs come last: a full queue of them refuses the others too.
             let bodies: [(path: String, body: String, words: String, passes: Bool)] = [
-                ("/v1/jobs", #"{"attachments":[{"url":"https://o.example/a.jpg"}]}"#, "1 of 1 pending jobs", true),
+                ("/v1/uploads", "{}", "1 of 1 open uploads", false),
                 (
                     "/v1/notifications", #"{"payload":{},"trigger":{"type":"manual"}}"#, "1 of 1 pending notifications",
                     false
                 ),
-                ("/v1/uploads", "{}", "1 of 1 open uploads", false),
+                ("/v1/jobs", #"{"attachments":[{"url":"https://o.example/a.jpg"}]}"#, "1 of 1 pending jobs", true),
             ]
             for (path, body, words, passes) in bodies {
                 #expect(try await live.send(.post, path, json: body, as: .submit).status / 100 == 2, "\(path)")
