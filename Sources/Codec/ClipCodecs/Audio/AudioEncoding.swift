@@ -12,8 +12,11 @@ struct AudioEncoding: ~Copyable {
     private let encoder: Encoder
     private let frame: Frame
     private let filtered: Frame
+    private let cut: Frame
     private let packet: Packet
     private var chain: FilterChain?
+    /// Cuts what one or several chains give into the encoder's frames: only the last frame may be shorter.
+    private var cutter: FilterChain?
     private let track: Int
     /// What the stream's clock shows at the output's beginning, in seconds.
     private let zero: Double
@@ -37,6 +40,7 @@ struct AudioEncoding: ~Copyable {
         let encoder = try Encoder(settings)
         let frame = try Frame()
         let filtered = try Frame()
+        let cut = try Frame()
         let packet = try Packet()
         track = try muxer.add(encoder)
         self.decoder = decoder
@@ -44,6 +48,7 @@ struct AudioEncoding: ~Copyable {
         self.encoder = encoder
         self.frame = frame
         self.filtered = filtered
+        self.cut = cut
         self.packet = packet
         self.facts = facts
         clock = AudioClock(facts)
@@ -84,6 +89,8 @@ struct AudioEncoding: ~Copyable {
         try takeFrames(into: muxer)
         chain?.drain()
         try encodeFiltered(into: muxer)
+        cutter?.drain()
+        try encodeCut(into: muxer)
         encoder.drain()
         try writeEncoded(into: muxer)
     }
@@ -106,7 +113,7 @@ struct AudioEncoding: ~Copyable {
                             from: Int64(seconds * Double(unsafe frame.raw.pointee.sample_rate))),
                         .samples(
                             settings.codec == .aac ? "fltp" : "s16", rate: settings.rate, channels: settings.channels),
-                    ], like: frame, timeBase: facts.timeBase.raw, frameSamples: encoder.frameSamples)
+                    ], like: frame, timeBase: facts.timeBase.raw)
             }
             try chain?.send(frame)
             try encodeFiltered(into: muxer)
@@ -121,7 +128,18 @@ struct AudioEncoding: ~Copyable {
             if Int64(filtered.samples) > left { unsafe filtered.raw.pointee.nb_samples = Int32(clamping: left) }
             unsafe filtered.raw.pointee.pts = samples
             samples += Int64(filtered.samples)
-            try encoder.send(filtered)
+            if cutter == nil {
+                cutter = try FilterChain(
+                    [], like: filtered, timeBase: encoder.timeBase, frameSamples: encoder.frameSamples)
+            }
+            try cutter?.send(filtered)
+            try encodeCut(into: muxer)
+        }
+    }
+
+    private mutating func encodeCut(into muxer: borrowing Muxer) throws(FFmpegFailure) {
+        while try cutter?.receive(cut) == true {
+            try encoder.send(cut)
             try writeEncoded(into: muxer)
         }
     }
