@@ -354,7 +354,7 @@ import Testing
             ("film_cpk", pictures + ["-c:v", "cinepak"], "Sega FILM / CPK"),
             ("dirac", pictures, "raw Dirac"),
             ("ircam", audio, "Berkeley/IRCAM/CARL Sound Format"),
-            ("sox", audio, "SoX native"),
+            ("sox", audio, FFmpegLibraries.version.hasPrefix("5") ? "SoX native" : "SoX (Sound eXchange) native"),
             ("wsaud", audio + ["-c:a", "adpcm_ima_ws", "-ar", "22050"], "Westwood Studios audio"),
             ("kvag", audio + ["-c:a", "adpcm_ima_ssi"], "Simon & Schuster Interactive VAG"),
             ("argo_asf", audio + ["-c:a", "adpcm_argo"], "Argonaut Games ASF"),

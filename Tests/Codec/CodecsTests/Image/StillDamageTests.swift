@@ -319,7 +319,9 @@ import Testing
         let rendered = try Rendered.of(file, in: directory.url, profile: Self.profile(.refuse))
         #expect(rendered.ending.losses.isEmpty)
         let doubt = Finding(.checksumDiffers, named: "chunks")
-        #expect(rendered.ending.evidence == (chunk == "IDAT" ? [doubt] : []))
+        // The libvips of Debian 13 doesn't compare it.
+        let isCompared = chunk == "IDAT" && !CodecLibrary(.libvips, version: Libvips.version).isAtLeast("8.16")
+        #expect(rendered.ending.evidence == (isCompared ? [doubt] : []))
         let difference = try PictureJudge.difference(rendered.path(.main), try source(whole).path)
         #expect(difference.most == 0 && difference.alpha == 0, "\(difference)")
     }

@@ -28,7 +28,8 @@ import Testing
                     let probed = try ProbedClip.open(
                         descriptor, sniffed: sniffed, limits: .service, believesHeader: believesHeader)
                 else { return "no clip" }
-                return "\(probed.facts)"
+                // The members of a set come in any order.
+                return "\(probed.facts)".split { " ,[]".contains($0) }.sorted().joined(separator: " ")
             } catch {
                 return "\(error)"
             }
