@@ -29,7 +29,7 @@ extension FuzzTarget {
             let sizes = [
                 DeclaredSize.chunk(rest, isBigEndian: false), DeclaredSize.chunk(rest, isBigEndian: true),
                 DeclaredSize.segment(rest), DeclaredSize.packets(in: count, start: rest, read: read),
-                DeclaredSize.pages(rest).map(Int64.init), DeclaredSize.fileObject(rest)?.bytes,
+                DeclaredSize.pages(rest).map { Int64($0.end) }, DeclaredSize.fileObject(rest)?.bytes,
                 DeclaredSize.frames(read),
             ]
             precondition(sizes.allSatisfy { $0 ?? 0 >= 0 }, "a size is negative")
