@@ -82,12 +82,9 @@ extension RecordTransaction {
     fileprivate func failedFetches(of tenant: TenantID, since: Instant?) throws -> [FailureGroup.Failure] {
         try run(
             """
-            SELECT jobs.id, latest.finished_at, latest.kind, latest.details::json ->> 'error' AS error
-            FROM (
-                SELECT job, finished_at, kind, details FROM attachments
-                WHERE tenant = $1 AND code = $2 AND finished_at >= $3
-                ORDER BY finished_at DESC, job DESC LIMIT \(FailureGroup.most)) AS latest
-            JOIN jobs ON jobs.key = latest.job
+            SELECT (SELECT id FROM jobs WHERE key = job) AS id, finished_at, kind, details::json ->> 'error' AS error
+            FROM attachments WHERE tenant = $1 AND code = $2 AND finished_at >= $3
+            ORDER BY finished_at DESC, job DESC LIMIT \(FailureGroup.most)
             """,
             [.text(tenant.rawValue), .text(ErrorCode.fetchFailed.rawValue), .int(since?.milliseconds ?? .min)]
         ).map { row in
