@@ -236,11 +236,12 @@ struct WaveformReader {
             isInTag = false
             if audio.codec == .mp3 { _ = consistency.accept(unsafe Array(packet.contents)) }
             if between.bytes > 0, audio.codec != .mp3 || consistency.mayLack(between.bytes) {
-                let missing = frames(in: between.bytes)
-                let alone = min(between.packets, missing)
-                damage.add(
-                    time: between.time, isDamaged: true, lasting: length * Double(alone),
-                    besides: length * Double(missing - alone))
+                for index in 0..<frames(in: between.bytes) {
+                    let hasTime = index < between.packets
+                    damage.add(
+                        time: between.time, isDamaged: true, lasting: hasTime ? length : 0,
+                        besides: hasTime ? 0 : length)
+                }
             }
             between = (0, 0, nil)
             let (errors, before) = (FFmpegLibraries.errorCount, heard)
