@@ -33,8 +33,8 @@ import Testing
     private static func tasks() -> Int {
         let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return processes.filter { Int($0) != nil }.reduce(0) { count, process in
-            var status = stat()
-            guard unsafe stat("/proc/\(process)", &status) == 0, status.st_uid == account else { return count }
+            let owner = try? FileManager.default.attributesOfItem(atPath: "/proc/\(process)")[.ownerAccountID]
+            guard (owner as? NSNumber)?.uint32Value == account else { return count }
             return count + ((try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task"))?.count ?? 0)
         }
     }

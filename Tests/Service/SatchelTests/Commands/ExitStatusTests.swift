@@ -6,11 +6,11 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct ExitStatusTests {
     /// A command, and how it ends.
     struct Case: CustomTestStringConvertible, Sendable {
-        var status: ExitStatus
+        var status: satchel.ExitStatus
         var command: [String]
         var testDescription: String { command.joined(separator: " ") }
 
-        init(_ status: ExitStatus, _ command: String) {
+        init(_ status: satchel.ExitStatus, _ command: String) {
             self.status = status
             self.command = command.split(separator: " ").map(String.init)
         }
@@ -74,6 +74,6 @@ import Testing
         #expect(made.status == 0, "\(made.errorText)")
         let page = try String(contentsOfFile: user.home.path + "/man/satchel-batch.1", encoding: .utf8)
         let section = try #require(page.firstMatch(of: /(?s)\.Sh EXIT STATUS(.*?)\.Sh/)).1
-        for status in ExitStatus.allCases { #expect(section.contains(".It \(status.rawValue)\n")) }
+        for status in satchel.ExitStatus.allCases { #expect(section.contains(".It \(status.rawValue)\n")) }
     }
 }
