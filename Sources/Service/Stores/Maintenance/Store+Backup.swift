@@ -77,7 +77,7 @@ extension Store {
         var isCloned = false
         func add(_ file: consuming Descriptor?) throws(SystemError) {
             guard let file, !isCloned else { return }
-            needed += try Files.size(of: file) + 4095 & ~4095
+            needed += (try Files.size(of: file) + 4095) & ~4095
             if needed > 0 { isCloned = Files.canClone(file, into: FilePath(backup.path)) }
         }
         do {

@@ -35,9 +35,9 @@ struct RecordListQuery: Sendable {
         sql = """
             WITH seen AS MATERIALIZED (\(found) \(cut)),
             matching AS MATERIALIZED (
-                SELECT seen.place FROM seen JOIN \(table.rawValue)
-                    ON \(table.rawValue).tenant = $1 AND \(table.rawValue).\(table.order) = seen.place
-                WHERE \(conditions.sql) ORDER BY seen.place DESC LIMIT \(self.limit))
+                SELECT seen.place FROM seen CROSS JOIN \(table.rawValue)
+                WHERE \(table.rawValue).tenant = $1 AND \(table.rawValue).\(table.order) = seen.place
+                    AND \(conditions.sql) ORDER BY seen.place DESC LIMIT \(self.limit))
             SELECT matching.place::text AS place, ends.place::text AS floor, ends.count FROM (
                 SELECT (SELECT place FROM seen ORDER BY place LIMIT 1) AS place, (SELECT count(*) FROM seen) AS count
             ) AS ends LEFT JOIN matching ON true ORDER BY matching.place DESC

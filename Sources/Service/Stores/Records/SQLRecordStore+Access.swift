@@ -318,7 +318,7 @@ extension RecordTransaction {
                     UNION ALL
                     SELECT access.id FROM access JOIN fallen ON access.parent = fallen.id
                 )
-                UPDATE access SET ended_at = $2 WHERE id IN (SELECT id FROM fallen) AND ended_at IS NULL RETURNING kind
+                UPDATE access SET ended_at = $2 WHERE id IN (SELECT id FROM fallen) AND +ended_at IS NULL RETURNING kind
                 """, values),
         ])
         takesBack = takesBack || rows.contains { $0.changes > 0 }

@@ -48,6 +48,7 @@ extension SQLRecordStore {
                 ).first.map(NotificationPlace.init)
                 if let end {
                     conditions.require("(\(list.at), key) \(list.upTo) ($, $)", .int(end.at), .int(end.key))
+                    conditions.require("\(list.at) \(list.upTo) $", .int(end.at))
                 }
                 conditions.require("category = $", .text(category))
             }

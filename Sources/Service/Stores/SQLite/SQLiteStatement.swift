@@ -52,6 +52,8 @@ struct SQLiteStatement: Sendable {
             let alias = match.3.map { " AS \($0)" } ?? ""
             return "(SELECT \(columns.joined(separator: ", ")) FROM json_each(\(source)))\(alias)"
         }
+        // Without counts of rows SQLite may begin with the table, and look through all of it.
+        text = text.replacing(#/(FROM json_each\([^)]*\)\) AS \w+)\s+JOIN /#) { "\($0.1) CROSS JOIN " }
         text = text.replacing(#/= ANY\(\$(\d+)::\w+\[\]\)/#) { "IN (SELECT value FROM json_each(?\($0.1)))" }
         text = text.replacing(#/<> ALL\(\$(\d+)::\w+\[\]\)/#) { "NOT IN (SELECT value FROM json_each(?\($0.1)))" }
         text = text.replacing(#/::\w+(?:\[\])?/#, with: "").replacing(#/ COLLATE "C"/#, with: "")

@@ -57,7 +57,7 @@ extension ThumbnailPolicy: Capped {
 
     public static let fields: [ProfileField<ThumbnailPolicy>] = [
         ProfileField("side", \.side, .integer(16...1024, of: "pixels"), "Longest side."),
-        ProfileField("fit", \.fit, .choice, "`crop` fills a square. `inside` keeps the aspect ratio."),
+        ProfileField("fit", \.fit, .choice, "With `crop`, it fills a square. With `inside`, it keeps the aspect ratio."),
         .cap, .quality(\.quality),
     ]
 
@@ -74,7 +74,7 @@ extension ImagePolicy: Aimed {
         .longestSide(\.longestSide),
         ProfileField(
             "fit", \.fit, .choice,
-            "`inside` keeps the aspect ratio. `crop` fills a square of `longest_side` and cuts off the rest."
+            "With `inside`, it keeps the aspect ratio. With `crop`, it fills a square of `longest_side`."
         ) { $0.fit == .inside || $0.longestSide != nil ? nil : "needs longest_side" },
         ProfileField(
             "attention", \.attention, .flag,

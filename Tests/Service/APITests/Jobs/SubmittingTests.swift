@@ -101,7 +101,7 @@ import Testing
             #expect(first["lease"].isNull && first["renditions"]["main"]["url"].isNull)
             let text = job["attachments"][1]
             #expect(text["error"]["code"].string == "unrecognized_type")
-            #expect(text["error"]["message"].string?.contains("(looks like text/plain)") == true)
+            #expect(text["error"]["message"].string?.contains("This is text (text/plain)") == true)
             #expect(text["source"]["sniffed_type"].string == "text/plain" && text["source"]["decoded_type"].isNull)
             let strict = Self.multipart([
                 ("a", "", photo), ("b", "", Data("no picture".utf8)),

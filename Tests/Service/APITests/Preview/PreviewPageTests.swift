@@ -166,7 +166,7 @@ import Testing
             "103 of 4,096", "preview_url of photo", "1,250,000", "1000 × 600",
             "10 s at 1, 1 s at 10, 0.2 s at 50 Mbit/s", "2,400,000 of about 24,000,000",
             "identify, 0.012 s: a HEIC of 1000 × 600", "<code>unknown_category</code>", "<code>payload_cut</code>",
-            "reduced",
+            "lower quality",
         ] {
             #expect(html.contains(text), "there is no \(text)")
         }
