@@ -231,7 +231,8 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         let error = named(name, declared: type)
         guard let bytes, (1..<100).contains(bytes) else { return error }
         switch error {
-        case .unreadable, .tooExpensive: break
+        case .unreadable: break
+        case .tooExpensive(let resource, _) where resource.hasPrefix("memory"): break
         case .misnamed(_, let sniffed)
         where !Self.isText(sniffed) && sniffed.flatMap(ForeignFormat.init(sniffed:)) == nil:
             break

@@ -39,7 +39,7 @@ import Testing
             id: .generate(), tenant: .local, job: .generate(), identifier: "a", state: .delivered,
             source: SourceFacts(bytes: 10), options: DisplayOptions(), createdAt: Instant(milliseconds: 0))
         record.fidelity = .reduced
-        let reason = "reduced, as it lacks 3 of 480 rows: the file ends within them"
+        let reason = "reduced: 3 of 480 rows: the file ends within them"
         record.steps = [Step(name: Step.fidelity, seconds: 0, note: reason)]
         let line = ResultLine(path: Data("a.jpg".utf8), record: record, attempt: 1, isUnchanged: false)
         let object = try #require(try JSONSerialization.jsonObject(with: try JSON.encode(line)) as? [String: Any])
@@ -69,11 +69,11 @@ import Testing
         summary.add(line("d.pdf", .unrecognizedType(sniffed: "application/pdf")))
         summary.add(line("e.jpg", .unrecognizedType(sniffed: "application/x-empty")))
         summary.add(ResultLine(path: Data("link".utf8), refused: .invalidSource(reason: "it is a link"), skipped: true))
-        let no = "Not a supported picture, sound or video"
+        let text = "This is text (text/plain), not a picture, sound or video. Send the picture, sound or video itself."
         #expect(
             summary.lines(profile: .notification, elapsed: .seconds(1)) == [
                 "Skipped:",
-                "  a, b, c, d, e and 2 more: \(no) (looks like text/plain). Send the picture, sound or video itself.",
+                "  a, b, c, d, e and 2 more: \(text)",
                 "  d.pdf: This is a PDF document, not a picture, sound or video. Export its pages as JPEG or PNG.",
                 "  e.jpg: The file is empty. Send it again.",
                 "Not opened, because not regular files: link. Use --all to list them.",
