@@ -276,8 +276,8 @@ package final class Clip: OpenedClip {
         let code: Finding.Code = demuxer.endsInZeros && damage.inside == 0 ? .zeros : .notDecoded
         let missing = Finding(
             code, .sound, missing: damage.seconds, of: total, named: damage.inside == 0 ? "end" : nil)
-        // One packet is hardly heard, and may be a tag.
-        guard damage.inside + damage.atEnd > 1 || !missing.isTolerable else {
+        // One frame is hardly heard, and may be a tag.
+        guard damage.seconds > damage.frame * 1.01 || !missing.isTolerable else {
             if damage.seconds > 0 { ending.diagnosis.evidence.append(missing) }
             return
         }

@@ -297,6 +297,8 @@ struct AudioDamage: Hashable, Sendable {
     private(set) var seconds = 0.0
     /// ... and of them those that the clock passes over, as if nothing were there.
     private(set) var unplayed = 0.0
+    /// Seconds of the longest frame among them.
+    private(set) var frame = 0.0
     /// When the first of those at the end is heard, on the stream's clock.
     private var end: Int64?
 
@@ -310,6 +312,7 @@ struct AudioDamage: Hashable, Sendable {
     mutating func add(time: Int64?, isDamaged: Bool, lasting length: Double = 0, besides more: Double = 0) {
         if isDamaged {
             seconds += length + more
+            frame = max(frame, length)
             unplayed += more
             if atEnd == 0 { end = time }
             atEnd += 1

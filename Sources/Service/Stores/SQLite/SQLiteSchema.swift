@@ -57,9 +57,10 @@ enum SQLiteSchema {
         let indexes = try Row.fetchAll(
             database,
             sql: """
-                SELECT indexes.name, indexes.tbl_name, list."unique" AS is_unique, list.partial
-                FROM sqlite_schema AS indexes, pragma_index_list(indexes.tbl_name) AS list
-                WHERE indexes.type = 'index' AND list.name = indexes.name AND indexes.tbl_name NOT LIKE 'sqlite_%'
+                SELECT list.name, tables.name AS tbl_name, list."unique" AS is_unique, list.partial, EXISTS (
+                    SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = list.name) AS is_apart
+                FROM sqlite_schema AS tables, pragma_index_list(tables.name) AS list
+                WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite_%'
                 """)
         for index in indexes {
             let (name, isPartial): (String, Bool) = (index["name"], index["partial"])
@@ -73,7 +74,10 @@ enum SQLiteSchema {
             try database.execute(
                 sql: "INSERT INTO sqlite_stat1 VALUES (?, ?, ?)",
                 arguments: [
-                    index["tbl_name"] as String, name, counts.map(String.init).joined(separator: " "),
+                    index["tbl_name"] as String,
+                    // The primary key of a table without row numbers is the table itself, and has its name there.
+                    index["is_apart"] as Bool ? name : index["tbl_name"] as String,
+                    counts.map(String.init).joined(separator: " "),
                 ])
         }
         try database.execute(sql: "ANALYZE sqlite_schema")

@@ -184,7 +184,7 @@ extension Finding.Code {
 
     /// The cause as documentation lists it.
     public var meaning: String {
-        let cause = words.cause.replacing("…", with: "data")
+        let cause = words.cause.replacing("…", with: "`name`")
         return "\(cause.prefix(1).uppercased())\(cause.dropFirst())."
     }
 
@@ -194,14 +194,14 @@ extension Finding.Code {
             switch self {
             case .endsBefore: (.truncated, "the file ends before its … is complete")
             case .endsWithin: (.truncated, "the file ends within its …, and how much is missing is unknown")
-            case .dataEndsEarly: (.truncated, "its data ends before them")
+            case .dataEndsEarly: (.truncated, "its data ends before its announced rows")
             case .zeros: (.truncated, "the file holds nothing but zeros from there on")
             case .checksumDiffers: (.damaged, "a checksum of its … is wrong")
             case .announcesMore: (.damaged, "its header announces more than the file holds")
             case .endMarkMissing: (.damaged, "the file has no end mark, as some programs leave it out")
             case .indexMissing: (.damaged, "its index is missing, without which nothing of it can be decoded")
-            case .nothingInside: (.empty, "they are a header with nothing behind it")
-            case .tooSmall: (.empty, "that is too little for a picture, sound or video")
+            case .nothingInside: (.empty, "there is nothing behind its header")
+            case .tooSmall: (.empty, "it is too small for a picture, sound or video")
             case .lineEndsChanged: (.changed, "its line ends were changed, as a transfer of text does")
             case .highBitsLost: (.changed, "the highest bit of its bytes was left out, as a transfer of text does")
             case .bytesReplaced: (.changed, "it was read as text, which replaced most of its bytes by question marks")

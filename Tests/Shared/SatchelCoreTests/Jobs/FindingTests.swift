@@ -53,7 +53,7 @@ import Testing
             ),
             (
                 Finding(.tooSmall, of: 22),
-                "The file has 22 bytes, and that is too little for a picture, sound or video. Get the file again from where it came from."
+                "The file has 22 bytes, and it is too small for a picture, sound or video. Get the file again from where it came from."
             ),
             (
                 Finding(.checksumDiffers, named: "first page"),
