@@ -64,7 +64,8 @@ enum SQLiteSchema {
                 """)
         for index in indexes {
             let (name, isPartial): (String, Bool) = (index["name"], index["partial"])
-            var counts = [isPartial ? 500_000 : 1_000_000]
+            // Above the million that SQLite takes a subquery for: else it would read a whole table to make a Bloom filter of it.
+            var counts = [isPartial ? 50_000_000 : 100_000_000]
             for row in try Row.fetchAll(database, sql: "SELECT name FROM pragma_index_info(?)", arguments: [name]) {
                 let (column, left): (String?, Int) = (row["name"], counts[counts.count - 1])
                 let isCoarse = column.map(coarse.contains) ?? false
