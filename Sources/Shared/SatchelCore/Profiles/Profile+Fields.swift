@@ -57,7 +57,8 @@ extension ThumbnailPolicy: Capped {
 
     public static let fields: [ProfileField<ThumbnailPolicy>] = [
         ProfileField("side", \.side, .integer(16...1024, of: "pixels"), "Longest side."),
-        ProfileField("fit", \.fit, .choice, "With `crop`, it fills a square. With `inside`, it keeps the aspect ratio."),
+        ProfileField(
+            "fit", \.fit, .choice, "With `crop`, it fills a square. With `inside`, it keeps the aspect ratio."),
         .cap, .quality(\.quality),
     ]
 
