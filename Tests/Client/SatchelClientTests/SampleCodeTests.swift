@@ -54,7 +54,10 @@ import Testing
         }
         let program = directory.url.appending(path: "samples").path
         let compiled = try Program.tool("swiftc").run(
-            ["-swift-version", "6", "-I", built.appending(path: "Modules").path, source.path, "-o", program, "-lstdc++"] + objects)
+            [
+                "-swift-version", "6", "-I", built.appending(path: "Modules").path, source.path, "-o", program,
+                "-lstdc++",
+            ] + objects)
         try #require(compiled.status == 0, "\(compiled.errorText.suffix(4000))")
         let result = try await Program(URL(filePath: program)).start([]).end()
         #expect(result.status == 0, "\(result.outputText)\(result.errorText.prefix(2000))")
