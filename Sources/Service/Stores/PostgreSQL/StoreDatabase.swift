@@ -31,7 +31,7 @@ public struct StoreDatabase: Sendable, CustomStringConvertible {
         do throws(PostgresError) {
             parameters = try PostgresParameters(url, application: application, isPooled: isPooled)
         } catch {
-            throw StoreError(error)
+            throw .unusableDatabase(reason: error.description)
         }
         self.writers = writers
         self.readers = readers
