@@ -206,7 +206,7 @@ public final class PostgresConnection: Sendable {
             var name = isPooled ? nil : session.prepared[statement.sql]
             if name == nil, !isPooled, session.prepared.count < Self.mostPrepared {
                 session.preparations += 1
-                let new = "s\(session.preparations)"
+                let new = "s\(session.preparations)_\(UInt32.random(in: .min ... .max))"
                 guard session.link.prepare(statement.sql, as: new) else { return nil }
                 session.prepared[statement.sql] = new
                 expected.append(.preparation(sql: statement.sql))
