@@ -29,7 +29,7 @@ import Testing
         Case(.usage, "list --store nowhere"), Case(.usage, "doctor --allow-unsandboxed --require-sandbox full"),
         Case(.unavailable, "list \(unreachable)"), Case(.unavailable, "batch photos \(unreachable)"),
         Case(.unavailable, "serve \(unreachable)"), Case(.unavailable, "health http://127.0.0.1:1"),
-        Case(.unavailable, "serve --listen 192.0.2.1:8080 --public-url https://media.example.com"),
+        
         Case(.notFound, "show none"), Case(.notFound, "get none -o out"), Case(.notFound, "rm none"),
         Case(.notFound, "cancel none"), Case(.notFound, "retry none"), Case(.notFound, "lease none"),
         Case(.notFound, "revoke none"), Case(.notFound, "key revoke none"), Case(.notFound, "category show none"),
