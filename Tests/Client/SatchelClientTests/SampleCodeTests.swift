@@ -11,7 +11,7 @@ import Testing
         "CXKCP", "CXKCPShims", "SwiftASN1",
     ]
 
-    @Test(.disabled("the program of all samples ends by a signal"), .timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(5)))
     func `the documents' Swift works with a real service`() async throws {
         let service = try await RunningService()
         let photo = RunningService.sample("jpeg/coffee.jpg")
@@ -40,7 +40,8 @@ import Testing
             import FoundationNetworking
             import SatchelClient
             let (service, key, grant) = (URL(string: "\(service.url)")!, "\(service.key)", "\(grant.token)")
-            let (photo, payload) = (URL(filePath: "\(photo.path)"), Data(#"{"aps":{"alert":"A"}}"#.utf8))
+            let photo = URL(filePath: "\(photo.path)")
+            let payload = Data(#"{"aps":{"alert":"A"},"my-attachment":"http://127.0.0.1:9/a.jpg"}"#.utf8)
             let attachment = "\(attachment)"
 
             """

@@ -15,7 +15,7 @@ struct ResultWriter {
         .init(title: "TYPE", width: 15, weight: 2),
         .init(title: "BEFORE", width: 7, isNumber: true, weight: 4),
         .init(title: "AFTER", width: 7, isNumber: true, weight: 5),
-        .init(title: "RESULT", width: 26, weight: 6),
+        .init(title: "RESULT", width: 18, weight: 6),
         .init(title: "TIME", width: 6, isNumber: true, weight: 3),
         .init(title: "ATTACHMENT", width: 36, weight: 1),
         .init(title: "FILE", width: 0),

@@ -99,7 +99,11 @@ struct StoreCommand: AsyncParsableCommand {
             do {
                 if case .directory(let path) = store.location { try Store.check(at: path) }
             } catch {
-                guard case .malformed(_, let faults) = error else { throw error }
+                guard case .malformed(_, let faults) = error else {
+                    // Why a store can't be opened is known better there.
+                    _ = try await openStore(store)
+                    throw error
+                }
                 for fault in faults { print("database \(fault)") }
                 throw CommandFailure(error.description)
             }

@@ -89,7 +89,7 @@ import Testing
         try Self.examine([line], of: user, source: source)
     }
 
-    @Test(arguments: [["batch", "in"], ["add", "in/a.jpg"], ["list"]])
+    @Test(arguments: [["batch", "in"], ["add", "in/a.jpg"], ["list"], ["store", "verify"]])
     func `a store that can't be written to is said in a sentence, with exit status 3`(command: [String]) throws {
         let user = try CommandLineUser()
         try user.file("in/a.jpg", Data(contentsOf: Self.photo))

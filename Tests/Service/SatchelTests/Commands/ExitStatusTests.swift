@@ -29,7 +29,7 @@ import Testing
         Case(.usage, "list --store nowhere"), Case(.usage, "doctor --allow-unsandboxed --require-sandbox full"),
         Case(.unavailable, "list \(unreachable)"), Case(.unavailable, "batch photos \(unreachable)"),
         Case(.unavailable, "serve \(unreachable)"), Case(.unavailable, "health http://127.0.0.1:1"),
-        
+        Case(.unavailable, "serve --listen 192.0.2.1:8080 --public-url https://media.example.com"),
         Case(.notFound, "show none"), Case(.notFound, "get none -o out"), Case(.notFound, "rm none"),
         Case(.notFound, "cancel none"), Case(.notFound, "retry none"), Case(.notFound, "lease none"),
         Case(.notFound, "revoke none"), Case(.notFound, "key revoke none"), Case(.notFound, "category show none"),
@@ -45,6 +45,7 @@ import Testing
         try user.file(
             "damaged/a.jpg", Data(contentsOf: Repository.media.appending(path: "jpeg/coffee.jpg")).prefix(2000))
         try #require(try user.run("add", "photos/a.jpg").status == 0)
+        try #require(try user.run("key", "create", "--name", "other").status == 0)
         var satchel = user.satchel
         satchel.environment["SATCHEL_BLOBS"] = what.command.contains { $0.hasPrefix("postgres:") } ? "s3://none/x" : ""
         satchel.environment["SATCHEL_S3_ENDPOINT"] = "http://127.0.0.1:1"
