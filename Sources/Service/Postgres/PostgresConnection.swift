@@ -159,7 +159,7 @@ public final class PostgresConnection: Sendable {
         var failure: PostgresError?
         var done = 0
         while done < expected.count {
-            // While something is to be sent it is read as well: a server that nobody reads from takes nothing more.
+            // Also reads while it sends: a server stops reading once its own answers are not read.
             guard let isLeft = session.link.flush() else { throw lose(commits, in: &session) }
             guard session.link.wait(reading: true, writing: isLeft, deadline) else {
                 session.link = PostgresLink()
@@ -231,7 +231,7 @@ public final class PostgresConnection: Sendable {
 
     /// Waits for notifications.
     ///
-    /// - Parameter stop: A descriptor at whose end nothing is waited for any more.
+    /// - Parameter stop: A descriptor; its end stops all waiting.
     /// - Returns: Their channels, none at the deadline; nil where the connection is lost, and at the end of `stop`.
     func notifications(until deadline: ContinuousClock.Instant?, unless stop: Int32) -> [String]? {
         session.withLock { session in

@@ -48,7 +48,7 @@ struct PostgresLink: ~Copyable, Sendable {
 
     /// Waits until the socket can be read or written, as far as that is asked for.
     ///
-    /// - Parameter stop: A descriptor at whose end nothing is waited for any more.
+    /// - Parameter stop: A descriptor; its end stops all waiting.
     /// - Returns: False at the deadline and at the end of `stop`.
     func wait(
         reading: Bool, writing: Bool, _ deadline: ContinuousClock.Instant?, unless stop: Int32 = -1

@@ -6,11 +6,11 @@ struct AuditNote: Sendable {
     var action: AuditEntry.Action
     var subject: AuditEntry.Subject
     var attachment: AttachmentID?
-    /// Nil until it is noted, for whoever the transaction works for.
+    /// Nil until the note is added: then the transaction's actor.
     var actor: AuditActor?
     var detail: String?
 
-    /// - Parameter actor: Nil for whoever the transaction works for.
+    /// - Parameter actor: Nil for the transaction's actor.
     init(
         _ action: AuditEntry.Action, _ kind: AuditEntry.Subject.Kind, _ id: String, of tenant: TenantID,
         attachment: AttachmentID? = nil, by actor: AuditActor? = nil, detail: String? = nil

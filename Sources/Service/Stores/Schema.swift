@@ -31,7 +31,7 @@
 ///     access                      grants, leases and links; tokens are derived from their ids
 ///     api_keys                    the hash of each API key, with its roles
 ///     console_sessions            browsers that are signed in to the console, and codes to sign in with
-///     audit                       what was done about access, and by whom
+///     audit                       changes of access, and their actors
 ///
 ///     Notifications
 ///     tenants                     a tenant's places in lists, signing secrets, and removal

@@ -47,7 +47,7 @@ package struct AnimationFacts: Hashable, Sendable {
     /// `for ever`, `once`, `3 times`.
     var playsText: String { isEndless ? "for ever" : plays == 1 ? "once" : "\(plays) times" }
 
-    /// `true` if nobody would see it end: it says so, or names a number that no author means.
+    /// `true` if it repeats without an end: it says so, or it names a number that no author means.
     private var isEndless: Bool { plays <= 0 || plays > 1_000_000 }
 
     /// What a file of `type` can't say of how the animation plays, for the steps.

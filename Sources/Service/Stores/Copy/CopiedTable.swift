@@ -68,7 +68,7 @@ struct CopiedTable: Sendable {
         "blobs",
         // Bytes have new names at the target, none of which was ever taken back.
         "tombstones",
-        // Whoever is signed in signs in again, and a run that goes on says so again.
+        // Console sessions and running batches are not copied: people sign in again, and a running batch reports itself again.
         "console_sessions", "run_nodes",
     ]
 }

@@ -35,8 +35,8 @@ protocol RecordEngine: Sendable {
         _ answer: @escaping @Sendable ([RecordRows]) throws -> Value
     ) async throws -> Value
 
-    /// Whether one at a time writes: then nothing is gained by gathering requests, who looks first keeps nobody from writing,
-    /// and what becomes superfluous isn't written down.
+    /// Whether there is one writer at a time. Then gathering requests gains nothing, a look before a write blocks no other
+    /// write, and garbage is removed without being recorded first.
     var hasOneWriter: Bool { get }
 
     /// What reads the clock within a statement.
@@ -50,7 +50,7 @@ protocol RecordEngine: Sendable {
     /// The sum of two histograms, bin by bin, of a row that is there and of one that is added.
     func sum(of column: String) -> String
 
-    /// A number that rises with whatever takes access back; nil where nobody counts.
+    /// A number that rises with each revocation; nil if the engine does not count them.
     var revocations: UInt64? { get }
 
     /// How soon what another process did with the queue is seen.
@@ -59,7 +59,7 @@ protocol RecordEngine: Sendable {
     /// Tells others what a commit gave them to do.
     func committed(_ waste: RecordTransaction.Waste)
 
-    /// Forgets nodes that have ended, and whose jobs have been taken from them.
+    /// Forgets nodes that have ended and have no jobs left.
     func forgetEndedNodes() async throws
 
     /// What only a database of many nodes has.
@@ -86,7 +86,7 @@ protocol StoreNode: Sendable {
     var countingSlot: Int { get }
     /// What this node fires before others do, and a number that tells it from the share that it had before.
     var share: (share: FiringShare, number: Int64) { get }
-    /// After so long anybody fires what the node whose share it is has left.
+    /// After this time any node fires what the owning node has left.
     var firingPatience: Duration { get }
 
     /// A condition: whether the node with an id lives.
@@ -127,7 +127,7 @@ protocol StoreNode: Sendable {
     func found(waiting: Int, under limit: Int, by look: QueueRoom.Look)
 }
 
-/// As the only one has it, who remembers nothing and looks each time.
+/// The answers of a single node, which remembers nothing and looks each time.
 extension StoreNode {
     var slot: Int { 0 }
     var countingSlot: Int { 0 }

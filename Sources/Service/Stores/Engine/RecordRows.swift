@@ -50,7 +50,7 @@ struct RecordRows: RandomAccessCollection {
     }
 }
 
-/// A row of an answer, whose columns are known by their names.
+/// A row of an answer. Columns are read by name.
 enum RecordRow {
     case postgres(PostgresRow)
     case sqlite(Row)

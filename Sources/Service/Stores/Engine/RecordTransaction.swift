@@ -7,7 +7,7 @@ protocol StatementSender {
     /// Statements that are sent together, in one round trip.
     func send(_ statements: [Statement]) throws -> [RecordRows]
 
-    /// Whether an earlier attempt at the same may have been committed, for whoever can tell its own first try.
+    /// Whether an earlier attempt may have been committed. A caller that recognizes its own first attempt uses this.
     var mayHaveCommitted: Bool { get }
 }
 
@@ -18,7 +18,7 @@ final class RecordTransaction: StatementSender {
     private let sender: any StatementSender
     let store: SQLRecordStore
     let now: Instant
-    /// On whose behalf it is done.
+    /// The actor for the audit list.
     private let actor: AuditActor
     /// Blobs that nobody refers to any more, or never did.
     var superfluous: Set<BlobName> = []
@@ -57,7 +57,7 @@ final class RecordTransaction: StatementSender {
         self.actor = actor
     }
 
-    /// Whether an earlier attempt at the same may have been committed, for whoever can tell its own first try.
+    /// Whether an earlier attempt may have been committed. A caller that recognizes its own first attempt uses this.
     var mayHaveCommitted: Bool { sender.mayHaveCommitted }
 
     /// Statements that are sent together, in one round trip.

@@ -8,15 +8,11 @@ extension Store {
     /// - Throws: `missing`, `notAStore`, `developmentStore`, `newerSchema`, and what the file system says.
     public static func upgradePlan(at directory: String) throws(StoreError) -> SchemaPlan {
         let path = directory + "/records.sqlite"
-        do {
-            guard try Files.facts(of: FilePath(path)) != nil else { throw StoreError.missing(path: directory) }
-        } catch let error as SystemError {
+        let isThere: Bool
+        do throws(SystemError) { isThere = try Files.facts(of: FilePath(path)) != nil } catch {
             throw StoreError(error, at: directory)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw .inaccessible(path: directory, reason: "\(error)")
         }
+        guard isThere else { throw .missing(path: directory) }
         return try SQLiteEngine.upgradePlan(at: path)
     }
 }

@@ -81,7 +81,7 @@ final class PostgresEngine: RecordEngine {
     }
 
     var hasOneWriter: Bool { false }
-    /// Nobody counts for all nodes: each look has to ask.
+    /// There is no count for all nodes: each look has to ask.
     var revocations: UInt64? { SeededFault.cacheDecides.isOn ? 0 : nil }
     var cluster: PostgresEngine? { self }
 
@@ -103,7 +103,7 @@ final class PostgresEngine: RecordEngine {
 
     func guarding(_ blobs: any BlobStore) -> any BlobStore { ClaimCheckingBlobStore(base: blobs, node: members) }
 
-    /// Nodes that are dead, and whose jobs have been taken from them.
+    /// Deletes nodes that are dead and have no jobs left.
     func forgetEndedNodes() async throws {
         _ = try await pool.batch([
             Statement(
@@ -111,7 +111,7 @@ final class PostgresEngine: RecordEngine {
                 DELETE FROM nodes WHERE NOT (\(members.isAlive))
                     AND NOT EXISTS (SELECT 1 FROM queue WHERE queue.state = 'running' AND queue.node = nodes.id)
                 """),
-            // While a run that machines share goes on, it is to know whom it lost.
+            // A shared run has to know which nodes it lost.
             Statement(
                 """
                 DELETE FROM run_nodes WHERE NOT EXISTS (SELECT 1 FROM nodes WHERE id = run_nodes.node)

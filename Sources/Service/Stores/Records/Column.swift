@@ -97,7 +97,7 @@ struct StoredSubmission {
     private static func slim(_ submission: JobSubmission) -> JobSubmission {
         var slim = submission
         slim.profile = Profile(name: submission.profile.name)
-        // Who runs it doesn't make it other work.
+        // The run does not change the work.
         slim.run = nil
         return slim
     }

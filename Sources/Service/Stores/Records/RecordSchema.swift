@@ -2,7 +2,7 @@
 /// and the conditions of statements: no triggers, procedures or extensions.
 ///
 /// A job is a row of `jobs`, written when it comes and when it ends, and until then one of `queue`, which is narrow and
-/// changes often: what is claimed, by whom, and how often it was tried stands there alone. Counts that many change have a
+/// changes often: it alone has the claim, its node and the number of attempts. Counts that many change have a
 /// row for each slot of a node, and their sum counts: nodes that write side by side don't wait for each other.
 enum RecordSchema {
     private static let states = "('pending', 'delivered', 'failed', 'cancelled')"
@@ -192,7 +192,7 @@ enum RecordSchema {
         """,
         "CREATE INDEX api_keys_by_end ON api_keys (coalesce(revoked_at, expires_at))",
         "CREATE INDEX api_keys_by_tenant ON api_keys (tenant, created_at DESC, id COLLATE \"C\")",
-        // Who is signed in to the console, and codes to sign in with.
+        // Sessions of the console, and codes to sign in with.
         """
         CREATE TABLE console_sessions (
             hash text PRIMARY KEY CHECK (length(hash) = 64), kind text NOT NULL CHECK (kind IN ('code', 'session')),

@@ -369,7 +369,7 @@ extension RecordTransaction {
                 }
             })
         let rows = try send(statements)
-        // Somebody came first with one of the keys.
+        // Another request used one of the keys first.
         guard remembered.isEmpty || rows[place].changes == remembered.count else { throw TransactionConflict() }
         var keys: [JobName: Int64] = [:]
         for row in rows[0] {

@@ -211,7 +211,7 @@ extension RecordTransaction {
             ])
     }
 
-    /// Nobody has begun what these claims hold.
+    /// No work under these claims has begun.
     static let handBack = """
         UPDATE queue SET state = 'pending', attempt = attempt - 1, interrupted = true, claim = NULL, node = NULL,
             claimed_until = NULL
@@ -306,7 +306,7 @@ extension RecordTransaction {
         if case .lane(let one) = source { lane = one }
         var lines = [JobPriority.interactive, .bulk].map { priority in
             let line = ClaimLows.Line(run: source.run, lane: lane, priority: priority.rank)
-            // Who is passed over for who is busy comes back to the same line.
+            // A tenant that is passed over for a busy one returns to the same line.
             let isWhole = lane == nil || capacity.busy[priority, default: []].isEmpty
             return FoundLine(
                 line: line, low: isWhole ? store.node.low(of: line) : 0, wanted: isWhole ? capacity.all : 0)

@@ -249,8 +249,8 @@ extension RecordTransaction {
             "SELECT record FROM responses WHERE ticket = $1 AND id = $2", [.text(ticket.id), .uuid(response)])
     }
 
-    /// Adds a response at the end of its tenant's list: always the last statements of a transaction, so that nobody who reads
-    /// the list passes one that is committed later.
+    /// Adds a response at the end of its tenant's list: always the last statements of a transaction, so that a reader of
+    /// the list does not miss one that is committed later.
     fileprivate func listing(_ response: ResponseRecord) throws -> [Statement] {
         [
             Statement(

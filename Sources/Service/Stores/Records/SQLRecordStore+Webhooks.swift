@@ -296,7 +296,7 @@ extension WebhookReceiver {
         self.init(tenant: TenantID(rawValue: try row.text("tenant")), origin: try row.text("receiver"))
     }
 
-    /// Whose a URL is: its scheme, host and port.
+    /// The origin of a URL: its scheme, host and port.
     static func origin(of url: String) -> String {
         guard let start = url.firstRange(of: "://")?.upperBound else { return "" }
         return url[..<(url[start...].firstIndex { "/?#".contains($0) } ?? url.endIndex)].lowercased()

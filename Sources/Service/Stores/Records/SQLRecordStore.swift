@@ -98,13 +98,13 @@ public struct SQLRecordStore: RecordStore {
         try await engine.hasOneWriter ? body([request])[0] : group(request, by: body)
     }
 
-    /// Attempts at a write that found out too late that somebody was first.
+    /// Attempts at a write that another write overtook.
     private static let mostAttempts = 20
 
     /// Writes what several asked for in one transaction.
     ///
-    /// - Returns: An answer for each; nil for those that are unusual, of whom nothing was changed, and who want a transaction
-    ///   of their own.
+    /// - Returns: An answer for each request; nil for an unusual one, for which nothing was changed, and which needs a
+    ///   transaction of its own.
     func writeTogether<Request: Sendable, Answer: Sendable>(
         _ requests: [Request], _ body: @escaping @Sendable (RecordTransaction, [Request]) throws -> [Answer?]
     ) async throws -> [Answer?] {
@@ -140,7 +140,7 @@ public struct SQLRecordStore: RecordStore {
         }
     }
 
-    /// Somebody else recorded the same a moment before: the next attempt finds it.
+    /// Another write recorded the same a moment before: the next attempt finds it.
     private static func wasOvertaken(_ error: any Error) -> Bool {
         if error is TransactionConflict { return true }
         guard let error = error as? PostgresError else { return false }
@@ -167,7 +167,7 @@ extension SQLRecordStore {
     }
 
     public func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool {
-        // Done once an hour, by whoever comes first.
+        // Done once an hour, by the first node that asks.
         try await engine.cluster?.leads(task.rawValue, isRare: task == .sources) ?? true
     }
 

@@ -83,7 +83,7 @@ extension DatabaseReader {
         let copy = try DatabaseQueue(path: file.string)
         try backup(to: copy)
         let value = try copy.writeWithoutTransaction { database in
-            // Of one file, which nobody has to open for it to be whole.
+            // A copy is one file: it is whole without being opened.
             try database.execute(sql: "PRAGMA journal_mode = DELETE")
             return try body(database)
         }

@@ -202,7 +202,7 @@ extension SQLiteEngine {
 }
 
 extension StoreError {
-    /// What an error of the database means for whoever opens it.
+    /// What an error of the database means for the command or service that opens it.
     init(_ error: any Error, at path: String) {
         if let error = error as? SystemError {
             self = error.isOutOfSpace ? .full(path: path) : .inaccessible(path: path, reason: error.reason)

@@ -23,7 +23,7 @@ import Testing
                         "https://satchel.example.com", with: "http://127.0.0.1:\(live.port)"
                     )
                     .replacing("satk_…", with: key)
-                    // Nobody works here, so nothing is worth waiting for.
+                    // No worker runs here, so nothing is worth waiting for.
                     .replacing(/wait=\d+/, with: "wait=0")
                     .replacing(#/\/v1\/payloads\/\w+/#) { $0.output + "?deadline=0.1" }
                     .replacing("curl ", with: "curl -sS -m 3 -o answer -w '%{http_code} ' ")
@@ -40,7 +40,7 @@ import Testing
                     for status in statuses {
                         let isRight =
                             200..<400 ~= status || Self.unmet.contains(status)
-                            // Nobody prepares its media, so there is none yet.
+                            // No worker prepares its media, so there is none yet.
                             || answer.contains("the number of a firing that has a payload")
                         #expect(!command.contains("{id}"), "\(example)")
                         #expect(isRight, "\(status) for:\n\(example)\n\(answer.prefix(600))")

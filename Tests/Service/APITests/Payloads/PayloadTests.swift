@@ -428,7 +428,7 @@ import Testing
             #expect(stray.text == message.replacing("URL", with: "https://o.example/a.jpg"))
             let text = try await live.enrich(message.replacing("URL", with: "hello"), format: format)
             #expect(text["satchel-media"] == "0" && text["satchel-warning"] == nil)
-            // Nobody works, so it fails in time; but it was found.
+            // No worker runs, so it fails in time; but it was found.
             let query = "?deadline=0.1&media=/other,\(place)"
             let named = try await live.enrich(
                 message.replacing("URL", with: "https://o.example/a.jpg"), query, format: format)
@@ -443,7 +443,7 @@ import Testing
         }
     }
 
-    @Test func `a push that nobody sees is not warned of`() async throws {
+    @Test func `a silent push is not warned of`() async throws {
         try await LiveService.run { live in
             let reply = try await live.enrich(#"{"aps":{"content-available":1},"photo":"https://o.example/a.jpg"}"#)
             #expect(reply["satchel-media"] == "0" && reply["satchel-warning"] == nil)

@@ -26,7 +26,7 @@ import Testing
                 + arguments)
     }
 
-    /// An account that nobody else has, where the tests are root's.
+    /// An account of its own, if the tests run as root.
     private static let account = Privileges.canChangeUser ? 61_234 : getuid()
 
     /// Processes and threads of the account, which a limit counts as well.
