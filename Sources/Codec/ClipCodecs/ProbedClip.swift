@@ -358,7 +358,7 @@ extension PictureFacts {
         let turn = Turn(matrix: unsafe displayMatrix(of: stream))
         let format = unsafe AVPixelFormat(parameters.pointee.format)
         let order = unsafe parameters.pointee.field_order
-        // Where no frame was decoded, the real base rate is but the clock's.
+        // If no frame was decoded, the real base rate is only the clock's.
         let counted =
             unsafe Double(stream.pointee.nb_frames)
             / (Double(stream.pointee.duration) * av_q2d(stream.pointee.time_base))

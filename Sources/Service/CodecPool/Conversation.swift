@@ -21,7 +21,7 @@ struct Conversation {
     enum Failure: Error {
         /// For the sender of the source.
         case refused(AttachmentError)
-        /// For want of processes, threads, descriptors or memory. For the log.
+        /// Processes, threads, descriptors or memory were missing. The text is for the log.
         case starved(String)
         /// The process died, fell silent or lied; another may do better.
         case crashed(AttachmentError)

@@ -49,7 +49,7 @@ extension PushPayload {
         }
     }
 
-    /// Where its shown messages have strings that are http or https URLs, media or not.
+    /// The places of all http and https URLs in messages that people see.
     public var urlPlaces: [JSONPointer] {
         messages.filter(\.isShown).flatMap { message in
             message.document.paths { value in

@@ -101,7 +101,7 @@ package final class Readiness: Sendable {
 
     private func start() {
         var thread = pthread_t()
-        // Where the limit of threads is reached, others end.
+        // Other processes end if the limit of threads is reached.
         while unsafe pthread_create(&thread, nil, { _ in Readiness.shared.poll() }, nil) != 0 { usleep(100_000) }
         pthread_detach(thread)
     }

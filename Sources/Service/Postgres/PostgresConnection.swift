@@ -60,7 +60,7 @@ public final class PostgresConnection: Sendable {
         let link = PostgresLink(host)
         if link.isBad { throw PostgresError(connecting: link.message) }
         let deadline = ContinuousClock.now + patience
-        // As if it had said that it wants to write.
+        // libpq begins as if it wanted to write.
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
             guard link.wait(reading: state == PGRES_POLLING_READING, writing: state == PGRES_POLLING_WRITING, deadline)

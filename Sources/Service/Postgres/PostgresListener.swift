@@ -120,7 +120,7 @@ public final class PostgresListener: Sendable {
         _ = try connection.send(
             (channels + [echo]).map { Statement("LISTEN \"\($0)\"") }, within: PostgresParameters.statementTimeout)
         for channel in channels { handler(channel) }
-        // From another connection.
+        // The notification comes from another connection.
         _ = try PostgresConnection.connect(parameters).batch(
             [Statement("NOTIFY \"\(echo)\"")], within: PostgresParameters.statementTimeout)
         var deadline: ContinuousClock.Instant? = .now + limit

@@ -66,7 +66,7 @@ public final class PostgresPool: Sendable {
     public func rows(
         _ sql: String, _ values: [SQLValue] = [], on use: Use = .read, within limit: Duration? = nil
     ) async throws(PostgresError) -> PostgresRows {
-        // Behind a pooler the time of a statement is bounded within a transaction only.
+        // A pooler bounds the time of a statement only within a transaction.
         let isPooled = parameters.isPooled
         let statement = [Statement(sql, values)]
         return try await repeating(on: use, within: limit ?? self.limit) {
@@ -109,7 +109,7 @@ public final class PostgresPool: Sendable {
     }
 
     struct Attempt: Sendable {
-        /// Of each round trip.
+        /// The limit of each round trip.
         var limit: Duration
         var number = 0
         /// The connection was lost while a commit was under way.

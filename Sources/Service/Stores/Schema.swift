@@ -58,7 +58,7 @@
 ///     garbage                  P  bytes that a transaction made superfluous, until they are removed
 ///     copies, copied_objects   P  how far the copy of another store is
 enum Schema {
-    /// From each version to the next. A new store takes all of them.
+    /// The steps from each version to the next. A new store takes all of them.
     ///
     /// Version 1 may change until release 0.1.0. After that, a change is another step.
     static let steps = [
@@ -85,7 +85,7 @@ struct SchemaStep: Sendable {
     var postgres: [PostgresPart]
 
     enum PostgresPart: Sendable {
-        /// In one transaction.
+        /// The statements of the step, in one transaction.
         case together([String])
         /// An index, made beside others' writes and so outside of a transaction. What is left of an attempt that was cut
         /// off goes first: PostgreSQL would keep it, and never use it.
@@ -98,7 +98,7 @@ struct SchemaStep: Sendable {
 /// What an upgrade of a store's schema would do.
 public struct SchemaPlan: Hashable, Sendable {
     public struct Step: Hashable, Sendable {
-        /// To which it leads.
+        /// The version after the step.
         public var version: Int
         public var summary: String
     }

@@ -23,7 +23,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSchema(path: String)
     /// The database can't be used; `reason` is a sentence that says what would help.
     case unusableDatabase(reason: String)
-    /// The same of a database that may be usable soon.
+    /// The database can't be used now, but perhaps soon; `reason` is a sentence that says what would help.
     case unreachableDatabase(reason: String)
     /// Somebody else could read the key file.
     case exposedKeys(path: String)

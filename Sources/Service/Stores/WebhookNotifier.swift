@@ -8,7 +8,7 @@ final class WebhookNotifier: Sendable {
         listener.withLock { $0 = tell }
     }
 
-    /// After a transaction that made one due: to look in vain costs little.
+    /// Call this after a transaction that made a call due. A needless look costs little.
     func notify() {
         listener.withLock(\.self)?()
     }

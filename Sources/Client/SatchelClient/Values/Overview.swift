@@ -87,7 +87,7 @@ public struct ServiceFigures: Hashable, Sendable, Decodable {
 /// Attachments that failed with one code and cause, and are still there.
 public struct FailureGroup: Hashable, Sendable, Decodable {
     public var code: SatchelError.Code
-    /// Of failed fetches; otherwise `nil`.
+    /// The cause, if the fetch failed; otherwise `nil`.
     public var cause: FetchCause?
     /// Up to 10,000: then there may be more.
     public var count: Int

@@ -15,13 +15,13 @@ struct AudioTrack: Hashable, Sendable {
 struct AudioChoice: Hashable, Sendable {
     /// Of the tracks that were given; nil where none can be decoded.
     var kept: Int?
-    /// Which one was kept, where there are several.
+    /// The kept track, if there are several.
     var omission: Finding?
     /// What is missing of what would have been kept.
     var loss: Finding?
 
     init(of tracks: [AudioTrack]) {
-        // Where none is marked the first is what players take.
+        // Players take the first track if none is marked.
         let wanted = tracks.firstIndex(where: \.isDefault) ?? tracks.indices.first
         kept = tracks.firstIndex { $0.isDefault && $0.isDecodable } ?? tracks.firstIndex(where: \.isDecodable)
         guard let wanted else { return }

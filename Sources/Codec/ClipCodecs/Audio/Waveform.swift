@@ -227,7 +227,7 @@ struct WaveformReader {
             if start > part.reach { break }
             isInTag = unsafe isInTag || MP3Frame.isTag(packet.contents)
             let junk = audio.dropJunk(from: packet)
-            // Behind the last frame there is no more sound; between two others something may be missing.
+            // There is no sound behind the last frame, but sound may be missing between two frames.
             if junk > 0, !isInTag, belongs(packet, at: start), packets > 0 {
                 let packets = between.packets + (packet.bytes == 0 ? 1 : 0)
                 between = (between.bytes + junk, packets, between.time ?? time)

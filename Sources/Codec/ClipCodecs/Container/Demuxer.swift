@@ -16,7 +16,7 @@ import StillCodecs
     let following: FollowingParts?
     /// Where the clock begins anew; nil of what has one for the whole.
     private let seams: ClockSeams?
-    /// Where the first packets of a Matroska are.
+    /// The positions of a Matroska file's first packets.
     private let firstCluster: Int64
 
     /// Opens `descriptor` if one of `formats` takes it, and only then.

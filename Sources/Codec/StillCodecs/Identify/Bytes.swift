@@ -7,7 +7,7 @@ package struct Bytes {
     package struct Box {
         package var type: String
         package var body: Bytes
-        /// Where it begins in the file.
+        /// The offset of its first byte in the file.
         package var start: Int
     }
 

@@ -112,7 +112,7 @@ struct BodyReceiver {
             }
         }
 
-        /// Also of a body without a type, and of the type that curl writes for one of which it was told nothing.
+        /// Refuses a body without a type, and the type that curl sends by default.
         private static let unsupported = Problem(
             .unsupportedMediaType, "unsupported_media_type",
             "The 'Content-Type' is missing or not supported. Use application/json or multipart/form-data to describe a job. To send the source itself, use image/…, audio/…, video/… or application/octet-stream.",

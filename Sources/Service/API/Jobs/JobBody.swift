@@ -61,7 +61,7 @@ struct AttachmentBody: Encodable {
     var identifier: String
     var state: WorkState
     @Nullable var fidelity: Fidelity?
-    /// For people.
+    /// The result in words.
     @Nullable var result: String?
     @Nullable var diagnosis: Diagnosis?
     @Nullable var kind: MediaKind?

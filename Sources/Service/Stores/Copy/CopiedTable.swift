@@ -1,7 +1,7 @@
 /// A table that a ``StoreCopy`` takes over. Both ends have the same columns; what is another value at the target is ``changed``.
 struct CopiedTable: Sendable {
     let name: String
-    /// By which rows are copied in order, and a copy goes on where it was.
+    /// The columns that rows are copied in order of. An interrupted copy continues behind the last.
     let key: [String]
     /// Expressions of SQLite that stand for columns.
     var changed: [String: String] = [:]
@@ -64,7 +64,7 @@ struct CopiedTable: Sendable {
 
     /// Tables of the records that aren't copied row by row.
     static let left: Set = [
-        // With their bytes: `StoreCopy+Bytes`.
+        // `StoreCopy+Bytes` copies these with their bytes.
         "blobs",
         // Bytes have new names at the target, none of which was ever taken back.
         "tombstones",
@@ -88,7 +88,7 @@ extension CopiedTable {
             let name = column.name
             let value =
                 switch column.type {
-                // As PostgreSQL reads bytes.
+                // PostgreSQL reads bytes in this form.
                 case "BLOB": "iif(\(name) IS NULL, NULL, '\\x' || lower(hex(\(name))))"
                 // JSON has fewer digits.
                 case "REAL": "iif(\(name) IS NULL, NULL, printf('%!.17g', \(name)))"
@@ -116,7 +116,7 @@ extension CopiedTable {
                     WHERE kind = 'source' AND copied_objects.name = new.\(name)), new.\(name))
                 """
         }
-        // Of a tenant and a hash there is one.
+        // There is one for each tenant and hash.
         let bytes = "JOIN blobs ON blobs.tenant = new.tenant AND blobs.sha256 = new.sha256"
         return """
             INSERT INTO \(name) (\(names.joined(separator: ", "))) OVERRIDING SYSTEM VALUE

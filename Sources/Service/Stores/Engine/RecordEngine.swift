@@ -80,9 +80,9 @@ struct Written<Value: Sendable>: Sendable {
 protocol StoreNode: Sendable {
     /// New with each opening.
     var id: String { get }
-    /// Which row this node writes, of counts that are kept in several.
+    /// The row that this node writes of counts with several rows.
     var slot: Int { get }
-    /// The same for the number of all tenants' jobs.
+    /// The row that this node writes of the number of all tenants' jobs.
     var countingSlot: Int { get }
     /// What this node fires before others do, and a number that tells it from the share that it had before.
     var share: (share: FiringShare, number: Int64) { get }
@@ -101,7 +101,7 @@ protocol StoreNode: Sendable {
 
     /// Claims with these ids are about to be asked for.
     func expect(_ ids: [ClaimID], for duration: Duration)
-    /// Of claims that were asked for, those that didn't come.
+    /// Forgets claims that were asked for and not given.
     func forget(_ ids: some Sequence<ClaimID>)
     /// The record had a claim when that was asked.
     func confirm(_ id: ClaimID, since: ContinuousClock.Instant, for duration: Duration)
@@ -110,7 +110,7 @@ protocol StoreNode: Sendable {
     func mayRescue(in run: String) -> ClosedRange<Instant>?
     func failedToRescue(in run: String)
 
-    /// Where a claim begins to look.
+    /// The place at which a claim begins to look.
     func low(of line: ClaimLows.Line) -> Int64
     /// Notes what a claim found.
     func found(_ ranks: [Int64], in line: ClaimLows.Line, wanted: Int, from low: Int64)
@@ -121,7 +121,7 @@ protocol StoreNode: Sendable {
 
     /// How many jobs wait, as far as it matters for so many new ones; nil where that has to be looked for.
     func waiting(under limit: Int, before count: Int) -> Int?
-    /// To be called before it is asked how many jobs wait.
+    /// Call this before you ask how many jobs wait.
     func lookForRoom() -> QueueRoom.Look
     /// Notes how many wait.
     func found(waiting: Int, under limit: Int, by look: QueueRoom.Look)

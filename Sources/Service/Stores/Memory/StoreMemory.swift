@@ -7,7 +7,7 @@ internal import GRDB
 /// A store in memory. Each ``Store`` that is opened in it is like another process.
 public final class StoreMemory: Sendable {
     let records: DatabaseQueue
-    /// Nil where the records have to be asked what was taken back.
+    /// The count of revocations; nil if each read has to ask the records.
     let revocations: RevocationCounter?
     let blobs = MemoryBlobStore()
     let sources = MemorySourceStore()

@@ -1,7 +1,7 @@
 internal import SatchelCore
 internal import Postgres
 
-/// Where the store's instants come from: the server, whose clock all nodes share, or for tests a clock of theirs.
+/// The source of the store's instants: the server's clock, which all nodes share, or a test's own clock.
 enum PostgresClock: Sendable {
     case server
     case fixed(@Sendable () -> Instant)
@@ -122,7 +122,7 @@ final class PostgresEngine: RecordEngine {
 
     // MARK: What one node does for all
 
-    /// By the server's time, whatever the store's instants are.
+    /// The condition uses the server's time, even if a test sets the store's.
     ///
     /// - Parameter whileAlive: The turn passes as soon as the node that has it is dead; for tasks of nodes that live.
     func leads(

@@ -32,7 +32,7 @@ final class PostgresNode: StoreNode {
     let timing: Timing
     /// Where others reach it, as ``StoreDatabase/advertises`` has it.
     private let url: String?
-    /// With a thread of its own, so that slow statements never make a node look dead that lives.
+    /// It has a thread of its own, so that slow statements never make a live node look dead.
     private let pool: PostgresPool
     /// Told how many nodes and commands live, at each heartbeat.
     private let tell: @Sendable (Int) -> Void

@@ -53,7 +53,7 @@ extension PostgresSchema {
             }
             // This also ends the statement before, whose snapshot is kept until the next: an index would wait for it, too.
             try transaction.run("SET LOCAL idle_in_transaction_session_timeout TO 0")
-            // On other connections, while this thread keeps the row locked.
+            // Other connections do this while this thread keeps the row locked.
             let isOver = DispatchSemaphore(value: 0)
             let result = Mutex<Result<Void, any Error>>(.success(()))
             Task {
@@ -82,7 +82,7 @@ extension PostgresSchema {
     private static func carryOut(_ step: SchemaStep, _ pool: PostgresPool) async throws {
         let row = try await pool.rows("SELECT version, step FROM schema_version", on: .write).first
         guard try row?.int("version") == step.version - 1 else { return }
-        // Before there are tables there are no nodes.
+        // There are no nodes before there are tables.
         let older =
             step.version == 1
             ? "false"

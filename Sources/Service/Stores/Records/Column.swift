@@ -114,7 +114,7 @@ extension ClaimSource {
 }
 
 extension JobPriority {
-    /// As they are claimed.
+    /// The priorities in the order in which jobs are claimed.
     static let inOrder = allCases.sorted { $0.rank < $1.rank }
 
     /// The lower is claimed first.

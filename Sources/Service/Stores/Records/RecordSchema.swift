@@ -89,7 +89,7 @@ enum RecordSchema {
             job bigint REFERENCES retained_submissions (job) ON DELETE CASCADE, name text, PRIMARY KEY (job, name))
         """,
         "CREATE INDEX retained_sources_by_name ON retained_sources (name)",
-        // Of each job's metadata what can be found: the first 20 pairs by key whose values have at most 200 bytes.
+        // The searchable part of each job's metadata: the first 20 pairs by key, with values of at most 200 bytes.
         """
         CREATE TABLE labels (
             tenant text NOT NULL, key text COLLATE "C" NOT NULL, value text COLLATE "C" NOT NULL, job bigint NOT NULL,
@@ -210,7 +210,7 @@ enum RecordSchema {
             tenant text, slot smallint, stored_bytes bigint NOT NULL DEFAULT 0, unfinished_jobs bigint NOT NULL DEFAULT 0,
             open_leases bigint NOT NULL DEFAULT 0, PRIMARY KEY (tenant, slot)) WITH (fillfactor = 50)
         """,
-        // Of all tenants.
+        // The counts of all tenants together.
         """
         CREATE TABLE counters (
             slot int PRIMARY KEY, leases_left_to_expire bigint NOT NULL, unfinished_jobs bigint NOT NULL DEFAULT 0)
@@ -226,7 +226,7 @@ enum RecordSchema {
             PRIMARY KEY (tenant, minute, lane, state, code, slot)) WITH (fillfactor = 50)
         """,
         "CREATE INDEX tallies_by_age ON tallies (minute)",
-        // So that a quota costs the same with any number of them.
+        // This makes a quota cost the same with any number of uploads.
         """
         CREATE TABLE pending_notifications (
             tenant text, slot smallint, count bigint NOT NULL, PRIMARY KEY (tenant, slot)) WITH (fillfactor = 50)

@@ -102,7 +102,7 @@ extension RecordTransaction {
 }
 
 extension JobRecord {
-    /// Of a row of ``RecordTransaction/jobRecords(_:)``, without its attachments.
+    /// Reads a row of ``RecordTransaction/jobRecords(_:)``, without its attachments.
     fileprivate init(_ row: RecordRow) throws {
         let queueState: WorkState? = try row.optionalChoice("queue_state")
         let deadline = queueState == nil ? "deadline_at" : "queue_deadline"

@@ -291,7 +291,7 @@ extension RecordTransaction {
                 .text(source.run), .text(lane?.rawValue), .int(now.milliseconds), .int(min(capacity.all, most)),
                 .int(min(capacity.bulk, most)), .int(lows[0]), .int(lows[1]), .texts(busy[0]), .texts(busy[1]),
             ])
-        // Of two that are put together, neither language promises the order.
+        // Neither language promises the order of a union.
         return try rows.map {
             (priority: try $0.int("priority"), rank: try $0.int64("rank"), job: try $0.int64("job"), $0)
         }

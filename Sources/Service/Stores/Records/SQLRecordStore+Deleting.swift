@@ -196,7 +196,7 @@ extension RecordTransaction {
             ORDER BY expires_at LIMIT $2
             """, [.int(now.milliseconds), .int(limit)]
         ).map { try $0.int64("key") }
-        // In one order, as others lock them.
+        // All transactions lock jobs in the same order.
         for key in jobs.sorted() {
             guard let job = try lock(key), job.queue == nil else { continue }
             try deleteJob(

@@ -31,7 +31,7 @@ public struct SQLRecordStore: RecordStore {
         self.garbageDelay = garbageDelay
     }
 
-    /// In PostgreSQL: see ``PostgresEngine``.
+    /// Opens records in PostgreSQL: see ``PostgresEngine``.
     init(
         _ pool: PostgresPool, keys: KeyRing, garbage: any GarbageCollector, garbageDelay: Duration = .seconds(60),
         notifies: Bool = true, clock: PostgresClock = .server, timing: PostgresNode.Timing = PostgresNode.Timing(),

@@ -4,7 +4,7 @@ internal import Platform
 internal import GRDB
 
 extension SQLiteEngine {
-    /// By SQLite's online backup, all pages in one step: it reads one moment, and no writer waits for it.
+    /// SQLite's online backup copies all pages in one step: the copy is of one moment, and no writer waits.
     func snapshot(to path: String, at now: Instant) async throws(AttachmentError) -> StoreReferences {
         try await BlockingWork.run { () throws(AttachmentError) in
             do {

@@ -79,7 +79,7 @@ final class SQLiteEngine: RecordEngine {
     var hasOneWriter: Bool { true }
     var revocations: UInt64? { revocationCounter?.value }
 
-    /// Without a count of revocations the records are asked, as one of several machines does.
+    /// Without a count of revocations, the engine looks as often as one of several machines does.
     var pace: QueuePace {
         revocationCounter == nil ? QueuePace(work: .milliseconds(100), ends: .milliseconds(50)) : QueuePace()
     }
@@ -101,7 +101,7 @@ final class SQLiteEngine: RecordEngine {
     func guarding(_ blobs: any BlobStore) -> any BlobStore { blobs }
 }
 
-/// Which nodes live, each a lock that goes with its process.
+/// The locks of live nodes. A lock ends with its process.
 final class SQLiteNode: StoreNode {
     let id = UUID().uuidString.lowercased()
     let workers: any WorkerLiveness
@@ -192,7 +192,7 @@ extension SQLiteEngine {
         }
         try lock.alone {
             let copy = FilePath(SQLiteSchema.copy(of: path, version: version))
-            // Of an upgrade that was cut off.
+            // An upgrade that was cut off left it.
             try Files.remove(copy)
             try pool.copy(to: copy) { _ in }
             try upgrade()

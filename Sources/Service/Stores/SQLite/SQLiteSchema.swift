@@ -4,7 +4,7 @@ internal import GRDB
 enum SQLiteSchema {
     /// `application_id` of the database file: "Satc".
     static let applicationID: Int32 = 0x5361_7463
-    /// That of development versions before 0.1.0.
+    /// The `application_id` of development versions before 0.1.0.
     private static let developmentID: Int32 = 0x5361_7452
 
     static let tables = (store + RecordSchema.tables.map(translated)).joined(separator: ";\n")
@@ -24,7 +24,7 @@ enum SQLiteSchema {
         return version
     }
 
-    /// Where the records go as they were before an upgrade.
+    /// The path of the copy that is made before an upgrade.
     static func copy(of path: String, version: Int) -> String {
         "\(path).version-\(version)"
     }
@@ -64,7 +64,7 @@ enum SQLiteSchema {
                 """)
         for index in indexes {
             let (name, isPartial): (String, Bool) = (index["name"], index["partial"])
-            // Above the million that SQLite takes a subquery for: else it would read a whole table to make a Bloom filter of it.
+            // SQLite assumes a million rows for a subquery. For a smaller table it would read all rows into a Bloom filter.
             var counts = [isPartial ? 50_000_000 : 100_000_000]
             for row in try Row.fetchAll(database, sql: "SELECT name FROM pragma_index_info(?)", arguments: [name]) {
                 let (column, left): (String?, Int) = (row["name"], counts[counts.count - 1])

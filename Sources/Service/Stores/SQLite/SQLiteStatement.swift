@@ -52,7 +52,7 @@ struct SQLiteStatement: Sendable {
             let alias = match.3.map { " AS \($0)" } ?? ""
             return "(SELECT \(columns.joined(separator: ", ")) FROM json_each(\(source)))\(alias)"
         }
-        // Without counts of rows SQLite may begin with the table, and look through all of it.
+        // SQLite may otherwise begin with the table, and look through all of it.
         text = text.replacing(#/(FROM json_each\([^)]*\)\) AS \w+)\s+JOIN /#) { "\($0.1) CROSS JOIN " }
         text = text.replacing(#/= ANY\(\$(\d+)::\w+\[\]\)/#) { "IN (SELECT value FROM json_each(?\($0.1)))" }
         text = text.replacing(#/<> ALL\(\$(\d+)::\w+\[\]\)/#) { "NOT IN (SELECT value FROM json_each(?\($0.1)))" }
@@ -99,7 +99,7 @@ struct SQLiteStatement: Sendable {
             }
             return Int(bits[place / 8] >> UInt8(place % 8) & 1)
         },
-        // Of two histograms, each a JSON array.
+        // Adds two histograms, each a JSON array.
         DatabaseFunction("add_bins", argumentCount: 2, pure: true) { values in
             let bins = values.map { value in
                 (String.fromDatabaseValue(value) ?? "").split { "[],".contains($0) }.compactMap { Int64($0) }

@@ -25,7 +25,7 @@ struct DryRun {
         }
     }
 
-    /// Of a batch of so many files all are identified; of a larger one, so many that are chosen at random.
+    /// The number of files that are identified: all of a smaller batch, or a random sample of a larger one.
     static let sampled = 200
     /// Files that the store is asked about at once.
     private static let group = 500

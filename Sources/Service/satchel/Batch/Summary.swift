@@ -114,7 +114,7 @@ struct Summary: Codable, Sendable {
     }
 
     var failed: Int { codes.values.reduce(0, +) }
-    /// Without the failures of earlier runs.
+    /// The count leaves out failures of earlier runs.
     var failedNow: Int { failed - unchangedFailures }
     var total: Int { counts.values.reduce(0, +) }
 

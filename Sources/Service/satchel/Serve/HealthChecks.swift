@@ -46,7 +46,7 @@ enum HealthChecks {
             ServiceHealth.Check("codecs", advice: "Run 'satchel doctor' to see why.") {
                 await codecs.isWorking ? nil : "no codec process can be started"
             },
-            // Not required: work goes on more slowly, and content is still served.
+            // This check is not required: work continues more slowly, and content is still served.
             ServiceHealth.Check(
                 "limits", isRequired: false,
                 advice: "Raise the limits of processes, open files and memory, or lower 'codecs'. See the log."

@@ -1,6 +1,6 @@
 /// What a person recognizes a URL by. It has no query, and decides nothing: what may be fetched is for the fetch guard.
 package struct URLLabel: Hashable, Sendable {
-    /// In lower case, without a port.
+    /// The host in lower case, without a port.
     package var host: String?
     /// The last component of the path, decoded and without what no file name holds; `nil` where it is empty.
     package var fileName: String?

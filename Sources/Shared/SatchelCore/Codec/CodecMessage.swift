@@ -175,7 +175,7 @@ public struct RenditionReport: Hashable, Sendable, Codable {
     public var haste: Finding?
     /// How often it was encoded until its bytes suited; 0 where packets were copied or coefficients kept.
     public var encodes: Int
-    /// Of a clip, what it holds.
+    /// The tracks of a clip.
     public var tracks: [DeliveredTrack]
 
     public init(

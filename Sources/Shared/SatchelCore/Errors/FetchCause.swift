@@ -1,6 +1,6 @@
 /// What kept an origin from giving a file.
 public struct FetchCause: Hashable, Sendable, Codable, CustomStringConvertible {
-    /// For programs; never reworded.
+    /// The word for programs. It never changes.
     public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
         /// The origin answered with another status than 200.
         case status

@@ -100,7 +100,7 @@ public struct ForeignFormat: Hashable, Sendable {
     public static let zerosType = "application/octet-stream (zeros)"
     /// The same of one that begins with nothing but another byte, over and over.
     public static let fillerType = "application/octet-stream (filler)"
-    /// The same of what is text behind the letters that a GIF begins with.
+    /// Recognizes text behind the letters that a GIF begins with.
     public static let scriptType = "text/plain (script)"
     /// The same of a PDF that opens with a password.
     public static let lockedDocumentType = "application/pdf (encrypted)"

@@ -5,7 +5,7 @@ extension Finding {
         /// How the refusal of a file begins. The first four say that the file's own bytes prove the damage.
         enum Opening { case truncated, damaged, changed, empty, undecoded }
 
-        /// Nil of what no file is refused for.
+        /// The beginning of a refusal; nil for findings that no file is refused for.
         var opening: Opening?
         /// Why something is missing or what was found: a clause in which `…` stands for the name.
         var cause: String
@@ -111,7 +111,7 @@ extension Finding {
             + "Profiles with 'damaged: salvage' deliver the rest."
     }
 
-    /// At most what a number of frames or rows can be.
+    /// Returns a number of frames or rows, within the bounds of what a file can have.
     private static func count(_ value: Double) -> String { String(Int64(clampingTo: min(max(value, 0), 1e15))) }
 
     private static func bounded(_ seconds: Double) -> Double { seconds.isNaN ? 0 : min(max(seconds, 0), 3.6e6) }
@@ -152,10 +152,10 @@ extension Finding.Part {
 
     var thing: String { isTimed ? rawValue : "picture" }
 
-    /// Of one among several, before its number.
+    /// The word for one of several, before its number.
     var one: String { many.hasSuffix("s") ? String(many.dropLast()) : "picture" }
 
-    /// Behind `3 of 900`, and alone.
+    /// The word behind `3 of 900`, and the word alone.
     var many: String {
         switch self {
         case .gainMap: "HDR"
@@ -165,7 +165,7 @@ extension Finding.Part {
         }
     }
 
-    /// Behind `without`.
+    /// The word behind `without`.
     var bare: String {
         switch self {
         case .motion: "its video"

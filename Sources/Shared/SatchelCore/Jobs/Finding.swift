@@ -52,7 +52,7 @@ public struct Finding: Hashable, Sendable, Codable {
         case mixedDown = "mixed_down"
         /// Times: it was expected to take `missing`, and `total` were left.
         case estimate
-        /// The same of what it turned out to need besides.
+        /// Times: its decoding showed that it needs `missing` more, and `total` were left.
         case pace
         case timeUp = "time_up"
         case lessEffort = "less_effort"
@@ -62,7 +62,7 @@ public struct Finding: Hashable, Sendable, Codable {
     /// What it is about.
     public enum Part: String, Hashable, Sendable, Codable, CaseIterable {
         case rows
-        /// Of rows that are all there, what later scans would have added.
+        /// All rows are there, but without the detail of later scans.
         case detail
         case frames
         /// Amounts are seconds.
@@ -99,17 +99,17 @@ public struct Finding: Hashable, Sendable, Codable {
         self.library = library
     }
 
-    /// The same of things that are counted.
+    /// A finding about things that are counted.
     public init(_ code: Code, _ part: Part, missing: Int, of total: Int, named name: String? = nil) {
         self.init(code, part, missing: Double(missing), of: Double(total), named: name)
     }
 
-    /// Of a rendition.
+    /// A finding about a rendition.
     public init(_ code: Code, _ role: RenditionRole, missing: Double? = nil, of total: Double? = nil) {
         self.init(code, Part(rawValue: role.rawValue), missing: missing, of: total)
     }
 
-    /// Of the whole, what may be missing before a file is refused: what few people would notice.
+    /// The share that may be missing before a file is refused: few people would notice less.
     public static let tolerance = 0.02
 
     /// More than this share is missing only in a file that the sender would want to send again.
@@ -159,7 +159,7 @@ public struct Diagnosis: Hashable, Sendable, Codable {
 
     public var checked: Check
     public var tracks: [Track]
-    /// Of a document, or pictures of a collection.
+    /// Pages of a document, or pictures of a collection.
     @Nullable public var pages: Int?
     public var hasTransparency: Bool
     /// Seconds that the header of a truncated file announces.

@@ -87,7 +87,7 @@ public struct Step: Hashable, Sendable, Codable {
 /// The three opinions on a type and the facts of the source.
 public struct SourceFacts: Hashable, Sendable, Codable {
     @Nullable public var name: String?
-    /// Of a URL, without its port.
+    /// The host of a URL, without its port.
     @Nullable public var host: String?
     /// Of what the command line took: as it was given, or in a batch relative to its directory. Absent elsewhere.
     public var path: String?

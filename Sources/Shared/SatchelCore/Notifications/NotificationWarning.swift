@@ -96,7 +96,7 @@ public struct NotificationFacts: Hashable, Sendable {
     public var dropped: [String]
     /// Bytes that the payload may have.
     public var payloadLimit: Int
-    /// Where a payload without media has URLs, as JSON pointers.
+    /// The places of URLs in a payload without media, as JSON pointers.
     public var urlPlaces: [String] = []
 
     public init(

@@ -32,7 +32,7 @@ public struct ClaimOffer: Hashable, Sendable {
     }
 }
 
-/// Which failed work of earlier runs a run tries again.
+/// The failed work of earlier runs that a run tries again.
 public enum FailureRetry: Hashable, Sendable {
     case none
     /// Work that failed for another reason than its bytes.

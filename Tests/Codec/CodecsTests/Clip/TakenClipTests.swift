@@ -166,7 +166,7 @@ import Testing
         let made = try #require(try Clips.render(source, profile: .archive))
         #expect(made.ending.losses == [])
         let alone = try #require(try Clips.render(file("noise.mp3"), profile: .archive))
-        // As another decoder hears both.
+        // Another decoder judges both.
         let rate = encoding.contains("22050") ? 22_050 : 44_100
         let samples = try JudgedSound.samples([alone.file(.main), made.file(.main)], rate: rate)
         // A header that states another size is not believed: what pads the last frame is heard as well.
@@ -184,7 +184,7 @@ import Testing
         var profile = Profile.archive
         profile.damaged = .salvage
         let made = try #require(try Clips.render(source, profile: profile))
-        // Of one frame alone it is only told.
+        // A single frame is told, and is no loss.
         #expect(count == 1 || made.ending.losses.count == 1)
         let finding = try #require((made.ending.losses + made.ending.evidence).first { $0.code == .notDecoded })
         let missing = try #require(finding.missing)

@@ -97,7 +97,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: backup + "/records.sqlite")) == before)
         #expect(try sqlite(backup + "/records.sqlite", "PRAGMA integrity_check") == "ok\n")
 
-        // The same as a backup.
+        // A backup behaves the same way.
         try FileManager.default.removeItem(atPath: backup + "/records.sqlite")
         try FileManager.default.copyItem(atPath: database, toPath: backup + "/records.sqlite")
         let target = home.path + "/restored"

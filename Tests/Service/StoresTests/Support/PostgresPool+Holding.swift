@@ -12,7 +12,7 @@ extension PostgresPool {
             for statement in statements { try transaction.run(statement) }
             begun.keep()
             end.wait()
-            // For another attempt.
+            // This leaves room for another attempt.
             end.signal()
         }
         await begun.wait()
