@@ -32,7 +32,7 @@ final class PostgresNode: StoreNode {
     let timing: Timing
     /// Where others reach it, as ``StoreDatabase/advertises`` has it.
     private let url: String?
-    /// It has a thread of its own, so that slow statements never make a live node look dead.
+    /// The membership's own connection and thread, so that slow statements never make a live node look dead.
     private let pool: PostgresPool
     /// Told how many nodes and commands live, at each heartbeat.
     private let tell: @Sendable (Int) -> Void

@@ -98,11 +98,11 @@ public struct ForeignFormat: Hashable, Sendable {
     public static let emptyType = "application/x-empty"
     /// What the codec says of a file that begins with nothing but zeros. What follows the type is for people, here and below.
     public static let zerosType = "application/octet-stream (zeros)"
-    /// The same of one that begins with nothing but another byte, over and over.
+    /// The type for a file that begins with one other byte, over and over.
     public static let fillerType = "application/octet-stream (filler)"
-    /// Recognizes text behind the letters that a GIF begins with.
+    /// The type for text behind the letters that a GIF begins with.
     public static let scriptType = "text/plain (script)"
-    /// The same of a PDF that opens with a password.
+    /// The type for a PDF that opens with a password.
     public static let lockedDocumentType = "application/pdf (encrypted)"
 }
 
