@@ -67,9 +67,8 @@ struct Serve: AsyncParsableCommand {
         MetricsSystem.bootstrap(metrics)
         let store = try await configuration.openStore(serves: configuration.settings.role.works)
         Interruption.hangingUp { [options] in
-            manager?.notify(.reloading)
-            settings.reload(options.read(sockets: configuration.sockets), logger)
-            manager?.notify(.ready(configuration.places))
+            let reload = { settings.reload(options.read(sockets: configuration.sockets), logger) }
+            if let manager { manager.reload(reload) } else { reload() }
         }
         var needsKey = false
         if configuration.settings.keysRequired {

@@ -2,6 +2,7 @@ import SatchelCore
 import Dispatch
 import Glibc
 import Logging
+import Synchronization
 
 /// Notifies a service manager such as systemd: sd_notify(3), sd_watchdog_enabled(3).
 final class ServiceManager: Sendable {
@@ -64,8 +65,19 @@ final class ServiceManager: Sendable {
         }
     }
 
+    /// What ``reload(_:)`` ends with.
+    private let ready = Mutex<Message?>(nil)
+
+    /// Tells the manager of a reload, before and after it.
+    func reload(_ body: () -> Void) {
+        notify(.reloading)
+        body()
+        if let ready = ready.withLock(\.self) { notify(ready) }
+    }
+
     /// Sends messages in the order of the calls, without blocking.
     func notify(_ message: Message) {
+        if case .ready = message { ready.withLock { $0 = message } }
         queue.async { [self] in
             let text = message.text
             let sent = unsafe address.withUnsafeBytes { address in

@@ -65,8 +65,10 @@ import Testing
             if !waveform { profile.audio?.waveform = nil }
             profile.damaged = .salvage
             let made = try #require(try Clips.render(source, profile: profile))
-            let loss = try #require(made.ending.losses.first?.text)
-            #expect(made.ending.losses.count == 1 && loss.hasSuffix(" s of its sound: Satchel could not decode it"))
+            // FFmpeg passes over damaged headers of AAC without a word: what is left to tell is a frame, and no loss.
+            let told = name == "a.aac" ? made.ending.evidence : made.ending.losses
+            let finding = try #require(told.first { $0.part == .sound })
+            #expect(told.count == 1 && finding.text.hasSuffix(" s of its sound: Satchel could not decode it"))
             let note = try #require(made.report(.main)?.note)
             #expect(note.contains("of its packets could not be decoded"), "\(note)")
             let main = try #require(made.main)

@@ -32,7 +32,7 @@ import Testing
         ],
         "its sound has a coding that its profile doesn't take, and is encoded at its profile's bit rate": [
             "amr/voice.amr", "amr/voice.awb", "mp3/chord.mp2", "ogg/chord.ogg", "ogg/chord.spx", "ogg/chained.ogg",
-            "ogg/voice.opus",
+            "ogg/voice.opus", "trouble/unmarked.ogg",
             "ts/latm.ts", "wav/adpcm.wav", "webm/sound-only.webm", "wma/voice.wma",
         ],
         "it is damaged, so that pictures or sound that would have been copied are encoded at its profile's settings": [

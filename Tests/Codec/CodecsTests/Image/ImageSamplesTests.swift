@@ -68,7 +68,9 @@ import Testing
 
     @Test(arguments: refused)
     func `a refused picture gets the code that the manifest says`(sample: MediaSample) throws {
-        let error = try Rendered.refusal(of: sample.url, in: directory.url)
+        let size = try #require(sample.url.resourceValues(forKeys: [.fileSizeKey]).fileSize)
+        let error = try Rendered.refusal(of: sample.url, in: directory.url)?
+            .ofFile(named: nil, declared: nil, bytes: Int64(size))
         #expect(error?.code == sample.expect.code, "\(String(describing: error))")
     }
 }
