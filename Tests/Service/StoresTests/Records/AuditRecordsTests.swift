@@ -75,6 +75,127 @@ import Testing
         #expect(again.elements == entries)
     }
 
+    /// A call that the list tells of. It is prepared, and then made; it answers the subject's id.
+    private struct AuditedCall: CustomTestStringConvertible {
+        typealias Call = @Sendable () async throws -> String
+
+        var testDescription: String
+        var prepare: @Sendable (Store, TenantID) async throws -> Call
+    }
+
+    private static let calls = [
+        AuditedCall(testDescription: "makes a key") { store, tenant in
+            { try await store.records.createKey(named: "", for: tenant, roles: [.read], lasting: nil).0.id }
+        },
+        AuditedCall(testDescription: "rotates a key") { store, tenant in
+            let (key, _) = try await store.records.createKey(named: "", for: tenant, roles: [.read], lasting: nil)
+            return {
+                _ = try #require(try await store.records.rotateKey(key.id, overlap: .seconds(60)))
+                return key.id
+            }
+        },
+        AuditedCall(testDescription: "revokes a key") { store, tenant in
+            let (key, _) = try await store.records.createKey(named: "", for: tenant, roles: [.read], lasting: nil)
+            return {
+                let isDone = try await store.records.revokeKey(key.id)
+                #expect(isDone)
+                return key.id
+            }
+        },
+        AuditedCall(testDescription: "rotates a secret") { store, tenant in
+            {
+                let numbers = try await store.records.rotateSigningNumber(of: tenant, overlap: .zero)
+                return "\(numbers.first?.number ?? 0)"
+            }
+        },
+        AuditedCall(testDescription: "gives a grant") { store, tenant in
+            let attachment = try await store.deliver([.main: "picture"], tenant: tenant)
+            return {
+                try #require(
+                    try await store.records.grant(
+                        on: attachment.id, in: .owner(tenant), renditions: nil, for: .seconds(900), leaseLimit: 1)
+                ).0.id
+            }
+        },
+        AuditedCall(testDescription: "revokes a link") { store, tenant in
+            let attachment = try await store.deliver([.main: "picture"], tenant: tenant)
+            let (link, _) = try #require(
+                try await store.records.link(
+                    to: attachment.id, of: tenant, renditions: nil, for: .seconds(900), delivery: .private))
+            return {
+                let isDone = try await store.records.revoke(link.id, in: .owner(tenant))
+                #expect(isDone)
+                return link.id
+            }
+        },
+        AuditedCall(testDescription: "ends a preview") { store, tenant in
+            let id = NotificationID.generate().rawValue
+            try await store.records.putNotification(id, of: tenant)
+            let (ticket, _) = try await store.records.newPreview(of: id, tenant: tenant)
+            let isDone = try await store.records.open([ticket], [])
+            #expect(isDone)
+            return {
+                _ = try await store.records.endPreview(ticket.id, of: tenant)
+                return ticket.id
+            }
+        },
+        AuditedCall(testDescription: "cancels an upload") { store, tenant in
+            let token = try #require(try store.records.newTokens(.upload, 1).first)
+            let now = try await store.records.now()
+            let upload = UploadRecord(
+                token, tenant: tenant, terms: UploadTerms(), length: nil, source: SourceName(rawValue: token.id),
+                createdAt: now,
+                expiresAt: now + .seconds(3600))
+            try await store.records.add(upload, within: .unbounded)
+            return {
+                _ = try await store.records.change(upload.id, of: tenant, by: .cancel, within: .unbounded)
+                return upload.ticket
+            }
+        },
+        AuditedCall(testDescription: "deletes an attachment") { store, tenant in
+            let attachment = try await store.deliver([.main: "picture"], tenant: tenant)
+            return {
+                let isDone = try await store.records.delete(attachment.id, of: tenant)
+                #expect(isDone)
+                return attachment.id.rawValue
+            }
+        },
+        AuditedCall(testDescription: "deletes a job") { store, tenant in
+            let attachment = try await store.deliver([.main: "picture"], tenant: tenant)
+            return {
+                let isDone = try await store.records.deleteJob(attachment.job, of: tenant)
+                #expect(isDone)
+                return attachment.id.rawValue
+            }
+        },
+    ]
+
+    @Test(arguments: calls, Backend.racing)
+    private func `an entry names the actor of its own call, alone and beside others`(
+        call: AuditedCall, backend: Backend
+    ) async throws {
+        let fixture = try Fixture(backend)
+        let (store, acme) = (fixture.store, acme)
+        for count in [1, 8] {
+            var prepared: [AuditedCall.Call] = []
+            for _ in 0..<count { prepared.append(try await call.prepare(store, acme)) }
+            let made = try await withThrowingTaskGroup(of: (actor: String, subject: String).self) { group in
+                for (number, perform) in prepared.enumerated() {
+                    let actor = "k\(count)-\(number)"
+                    group.addTask {
+                        try await AuditActor.$current.withValue(AuditActor(.key, id: actor)) {
+                            (actor, try await perform())
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let entries = try await told(fixture).filter { $0.actor.id?.hasPrefix("k\(count)-") == true }
+            #expect(Set(entries.map { "\($0.actor.id ?? "") \($0.subject.id)" }) == Set(made.map { "\($0) \($1)" }))
+            #expect(entries.count == count)
+        }
+    }
+
     @Test(arguments: Backend.allCases)
     func `pages and filters are the list, narrowed as it says`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
