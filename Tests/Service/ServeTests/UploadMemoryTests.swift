@@ -58,6 +58,7 @@ import Testing
         var request = URLRequest(url: server.url.appending(path: "/v1/jobs"), timeoutInterval: 60)
         request.httpMethod = "POST"
         request.setValue("wait=30", forHTTPHeaderField: "Prefer")
+        request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         request.setValue("Bearer \(server.key ?? "")", forHTTPHeaderField: "Authorization")
         let (data, response) = try await URLSession.shared.upload(for: request, fromFile: file)
         let grown = try memory("VmHWM", of: server) - before

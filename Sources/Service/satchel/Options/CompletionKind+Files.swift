@@ -26,10 +26,8 @@ extension CompletionKind {
 
     private static func attachments(in state: WorkState?) -> CompletionKind {
         identifiers { records, tenant, prefix in
-            // IDs are listed in descending order, so those with the prefix follow the prefix and a tilde.
             try await records.attachments(
-                of: tenant, where: RecordFilter(state: state), after: prefix.isEmpty ? nil : prefix + "~",
-                limit: offered
+                of: tenant, where: RecordFilter(state: state), after: last(startingWith: prefix), limit: offered
             ).elements.map(\.id.rawValue)
         }
     }
@@ -37,9 +35,14 @@ extension CompletionKind {
     /// The ids of the newest attachments and jobs.
     static let attachmentsAndJobs = identifiers { records, tenant, prefix in
         let attachments = try await records.attachments(
-            of: tenant, where: RecordFilter(), after: prefix.isEmpty ? nil : prefix + "~", limit: offered)
+            of: tenant, where: RecordFilter(), after: last(startingWith: prefix), limit: offered)
         let jobs = try await records.jobs(of: tenant, where: RecordFilter(), after: nil, limit: offered)
         return attachments.elements.map(\.id.rawValue) + jobs.elements.map(\.id.rawValue)
+    }
+
+    /// The greatest id with a prefix: ids are listed in descending order.
+    private static func last(startingWith prefix: String) -> String? {
+        prefix.isEmpty ? nil : prefix + "ffffffff-ffff-ffff-ffff-ffffffffffff".dropFirst(prefix.count)
     }
 
     /// The ids of the newest active leases, links and grants.

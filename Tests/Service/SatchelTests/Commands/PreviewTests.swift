@@ -136,7 +136,7 @@ import Testing
             (["push.json", "--port", "\(preview.port)"], "can't be listened on: "),
         ] {
             let result = try satchel.run(["preview"] + arguments)
-            #expect(result.status == (says.hasPrefix("can't be listened") ? 1 : 2), "\(arguments)")
+            #expect(result.status == (says.hasPrefix("can't be listened") ? 3 : 2), "\(arguments)")
             #expect(result.errorText.contains(says) && !result.errorText.contains("--listen"), "\(result.errorText)")
         }
     }
