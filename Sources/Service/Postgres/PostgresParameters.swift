@@ -41,6 +41,9 @@ public struct PostgresParameters: Sendable, CustomStringConvertible {
             let own = (timeouts + Self.planning).joined(separator: " ")
             options["options"] = options["options"].map { own + " " + $0 } ?? own
         }
+        for port in (options["port"] ?? "").split(separator: ",") where !(1...65_535).contains(Int(port) ?? 0) {
+            throw .badParameters(reason: "its port is not a number from 1 to 65535")
+        }
         self.options = options
         self.isPooled = isPooled
         hosts = Self.split(options)

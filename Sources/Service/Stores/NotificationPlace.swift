@@ -1,3 +1,4 @@
+internal import Postgres
 internal import SatchelCore
 
 /// Where a part of a list of notifications ends: what it is sorted by, and the store's own number.
@@ -59,11 +60,10 @@ extension NotificationList {
         }
     }
 
-    /// The same, where it isn't after that one.
-    var upTo: String {
+    var before: String {
         switch self {
-        case .pending: "<="
-        case .delivered: ">="
+        case .pending: "<"
+        case .delivered: ">"
         }
     }
 
@@ -74,7 +74,47 @@ extension NotificationList {
         }
     }
 
-    var order: String { "\(at) \(direction), key \(direction)" }
+    /// The rows between two places, sorted: a range of keys at either end's time, and a range of times between them, so that an
+    /// index finds each.
+    ///
+    /// - Parameter limit: Of the rows of each range.
+    func rows(
+        of tenant: TenantID, category: String? = nil, after start: NotificationPlace,
+        upTo end: NotificationPlace? = nil, limit: Int
+    ) -> Statement {
+        var conditions = Conditions()
+        var ranges: [String] = []
+        // Of equal times SQLite doesn't see that an index has them in order.
+        func add(sortedBy order: String, _ bounds: (inout Conditions) -> Void) {
+            conditions = conditions.next()
+            conditions.require("tenant = $ AND \(membership)", .text(tenant.rawValue))
+            if let category { conditions.require("category = $", .text(category)) }
+            bounds(&conditions)
+            ranges.append(
+                """
+                SELECT * FROM (
+                    SELECT \(at) AS at, key, record FROM notifications WHERE \(conditions.sql) ORDER BY \(order)
+                    LIMIT \(limit)) AS range
+                """)
+        }
+        let byKey = "key \(direction)"
+        add(sortedBy: byKey) { conditions in
+            conditions.require("\(at) = $ AND key \(after) $", .int(start.at), .int(start.key))
+            if let end, end.at == start.at { conditions.require("key \(before)= $", .int(end.key)) }
+        }
+        if end?.at != start.at {
+            add(sortedBy: "\(at) \(direction), \(byKey)") { conditions in
+                conditions.require("\(at) \(after) $", .int(start.at))
+                if let end { conditions.require("\(at) \(before) $", .int(end.at)) }
+            }
+            if let end {
+                add(sortedBy: byKey) { $0.require("\(at) = $ AND key \(before)= $", .int(end.at), .int(end.key)) }
+            }
+        }
+        return Statement(
+            "\(ranges.joined(separator: " UNION ALL ")) ORDER BY at \(direction), \(byKey)",
+            conditions.values)
+    }
 
     /// Before all rows.
     var start: NotificationPlace {

@@ -27,7 +27,7 @@ extension Optional<Credentials> {
             task.cancel()
         }
         self.watch.remove(number)
-        if task.isCancelled || .now - start >= CredentialWatch.interval { try await self.check() }
+        if task.isCancelled || .now - start >= CredentialWatch.moment { try await self.check() }
         return try result.get()
     }
 }
@@ -38,6 +38,8 @@ extension Optional<Credentials> {
 /// nodes too, for expiry, for the end of a rotated key's overlap and for tenants that are removed.
 final class CredentialWatch: Sendable {
     static let interval: Duration = .milliseconds(400)
+    /// An answer that took longer may have waited for something.
+    static let moment: Duration = .milliseconds(100)
 
     private struct State {
         var entries: [Int: (credentials: Credentials, cancel: @Sendable () -> Void)] = [:]

@@ -32,31 +32,14 @@ extension SQLRecordStore {
     ) async throws(AttachmentError) -> Page<NotificationRecord> {
         let start = NotificationPlace(cursor) ?? list.start
         return try await read { work in
-            var conditions = Conditions(of: tenant)
-            conditions.require(list.membership)
-            conditions.require("(\(list.at), key) \(list.after) ($, $)", .int(start.at), .int(start.key))
-            // SQLite takes an index on an expression for this alone.
-            conditions.require("\(list.at) \(list.after)= $", .int(start.at))
-            let place = "\(list.at) AS at, key"
             var end: NotificationPlace?
-            if let category {
-                end = try work.run(
-                    """
-                    SELECT \(place) FROM notifications WHERE \(conditions.sql) ORDER BY \(list.order)
-                    LIMIT 1 OFFSET \(longestSearch - 1)
-                    """, conditions.values
-                ).first.map(NotificationPlace.init)
-                if let end {
-                    conditions.require("(\(list.at), key) \(list.upTo) ($, $)", .int(end.at), .int(end.key))
-                    conditions.require("\(list.at) \(list.upTo) $", .int(end.at))
-                }
-                conditions.require("category = $", .text(category))
+            if category != nil {
+                let seen = list.rows(of: tenant, after: start, limit: longestSearch)
+                end = try work.run("\(seen.sql) LIMIT 1 OFFSET \(longestSearch - 1)", seen.values)
+                    .first.map(NotificationPlace.init)
             }
-            let rows = try work.run(
-                """
-                SELECT \(place), record FROM notifications WHERE \(conditions.sql) ORDER BY \(list.order)
-                LIMIT \(limit + 1)
-                """, conditions.values)
+            let page = list.rows(of: tenant, category: category, after: start, upTo: end, limit: limit + 1)
+            let rows = try work.run("\(page.sql) LIMIT \(limit + 1)", page.values)
             return try Page(rows.map { (try NotificationPlace($0), try $0.notification()) }, limit, to: end)
         }
     }

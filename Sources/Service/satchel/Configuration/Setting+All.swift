@@ -345,7 +345,9 @@ extension SettingKind<String> {
             guard !text.isEmpty else { throw SettingError("must be a directory or a PostgreSQL URL") }
             if case .database = StoreLocation(text) {
                 do throws(StoreError) { _ = try StoreDatabase(text) } catch {
-                    throw SettingError("must be a PostgreSQL URL as for libpq, such as postgres://user@host/name")
+                    throw SettingError(
+                        "must be a PostgreSQL URL as for libpq, such as postgres://user@host:port/name",
+                        about: StoreLocation(text).description)
                 }
             }
             return text
