@@ -29,7 +29,7 @@ test="ffmpeg libvips-tools libimage-exiftool-perl gifsicle imagemagick strace ip
     python3-prometheus-client python3-pil python3-numpy python3-pyte python3-cryptography python3-botocore libavif-bin zsh
     fish file curl groff-base postgresql pgbouncer systemd"
 check="debootstrap nginx-light prometheus python3-yaml chromium chromium-driver clamav-daemon ceph-mon ceph-osd ceph-common
-    radosgw libfaketime valgrind"
+    radosgw valgrind"
 packaging="debhelper chrpath lintian systemd-container"
 bench="ffmpeg libvips-tools gifsicle imagemagick graphicsmagick libjpeg-dev zlib1g-dev nginx-light wrk
     valgrind util-linux python3 python3-dev python3-venv"

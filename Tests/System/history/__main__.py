@@ -4,12 +4,14 @@ import shutil
 import sys
 
 from history.checker import Verdict
-from history.clients import World, crowd
+from history.clients import World
 from history.cluster import Cluster
+from history.crowd import crowd
 from history.examination import examine, settle
 from history.history import History, Metronome, Recorder
-from history.nemesis import Nemesis
+from history.nemesis import FAULTS, MACHINE_FAULTS, Nemesis
 from history.origin import Origin
+from history.receiver import Receiver
 from history.tools import say
 
 
@@ -22,23 +24,32 @@ def perform(satchel, seed, seconds, path):
     try:
         cluster = Cluster(satchel, place, seed)
         say(f"seed {seed}: " + ", ".join(f"{node.name} is {node.role}" for node in cluster.nodes))
-        world, nemesis, metronome = World(cluster, recorder, Origin(), seed), Nemesis(cluster, recorder, seed), Metronome(recorder)
+        receiver = Receiver(recorder, cluster.secrets, seed)
+        world, metronome = World(cluster, recorder, Origin(), receiver, seed), Metronome(recorder)
+        nemeses = [
+            Nemesis(cluster, recorder, FAULTS, f"{seed}/nemesis"), Nemesis(cluster, recorder, MACHINE_FAULTS, f"{seed}/machines")]
         clients = crowd(world)
-        for thread in (metronome, *clients, nemesis):
+        for thread in (metronome, *clients, *nemeses):
             thread.start()
-        nemesis.join(seconds)
-        nemesis.over.set()
-        nemesis.join()
-        if nemesis.problem:
-            raise nemesis.problem
+        nemeses[0].join(seconds)
+        for nemesis in nemeses:
+            nemesis.over.set()
+        for nemesis in nemeses:
+            nemesis.join()
+            if nemesis.problem:
+                raise nemesis.problem
         world.over.set()
         for client in clients:
             client.join()
+            if client.problem:
+                raise client.problem
+        receiver.share = 0
         for node in cluster.nodes:
             node.await_ready()
         say(f"  quiet after {settle(cluster):.0f} s")
         examine(world)
         metronome.over.set()
+        metronome.join()
     finally:
         for log in [*place.glob("*.log"), *place.glob("database-*/*.log")]:
             shutil.copy(log, path / f"{log.parent.name}.log" if log.name == "server.log" else path)

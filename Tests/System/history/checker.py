@@ -1,5 +1,7 @@
 """Judges a history, and knows nothing else. Each rule is a line of `RULES`: what must hold, and who finds where it didn't."""
 import collections
+import pathlib
+import re
 
 ENDED = ("delivered", "failed", "cancelled")
 # What SCALE allows a stream after its access was taken back; what two network hops and a reader that rests take beside that.
@@ -9,7 +11,21 @@ TRYING = 5
 # Garbage is left alone for a minute, and looked for at each collection (`cluster.COLLECTION`).
 GARBAGE_AGE = 60 + 3 * 20
 ACCEPTED = (200, 202)
-
+# What becomes of the jobs of a kind, where nobody changes them: the state, the codes of a failure, and the renditions.
+WHOLE = ("delivered", (None,), {"main", "thumbnail"})
+OUTCOMES = {
+    **dict.fromkeys(("post", "put", "equal", "slow", "again", "replace"), WHOLE),
+    "large": ("delivered", (None,), {"main", "thumbnail", "original"}), "broken": ("failed", ("unrecognized_type",), set()),
+    "shut": ("failed", ("fetch_failed",), set())}
+# As `clients` ask for it. A deadline may be met a moment early.
+DEADLINE, EARLY = 120, 5
+# Seconds by which the clocks of the service and a receiver may differ, as our own guide for receivers has it.
+GUIDE = pathlib.Path(__file__).resolve().parents[3] / "Sources/Service/API/Description/Guides/receive_callbacks.py"
+TOLERANCE = int(re.search(r"^TOLERANCE = (\d+)", GUIDE.read_text(), re.M)[1])
+# What was asked is carried out for so long after its client left, where that can't be seen.
+STALE = 10
+# For so long after its clock was set back, something of a server's wrong time may be left.
+AFTERMATH = 60
 
 
 def accepted(history):
@@ -33,6 +49,13 @@ def deleted(history):
     return {call["job"] for call in history.of("delete", "delete_job")}
 
 
+def steps(history):
+    """When the service's time was wrong, and by how much."""
+    return [
+        (fault["start"], fault["end"] + AFTERMATH, fault["offset"]) for fault in history.faults
+        if fault["what"].startswith("the database's clock steps")]
+
+
 # Each rule gives the number of cases, and what is wrong.
 
 def jobs_end(history):
@@ -46,6 +69,33 @@ def jobs_end(history):
             wrong.append(f"{call['name']}: {job} is still {row['state']}")
     for row in history.tables["queue"]:
         wrong.append(f"the job {row['job']} is still in the queue: {row}")
+    return len(cases), wrong
+
+
+def media_are_delivered(history):
+    """Each job comes to what its kind comes to. A deadline is excused by the time that passed, also by that of the database."""
+    jobs, gone = {(row["tenant"], row["id"]): row for row in history.tables["jobs"]}, deleted(history)
+    retried = {call["job"] for call in history.of("retry")}
+    roles, attachments = collections.defaultdict(set), collections.defaultdict(list)
+    for row in history.tables["renditions"]:
+        roles[row["tenant"], row["attachment"]].add(row["role"])
+    for row in history.tables["attachments"]:
+        attachments[row["job"], row["generation"]].append(row)
+    ends = {(row["job"], row["generation"]): row["at"] - history.clock for row in history.tables["witness"] if row["what"] == "ended"}
+    cases, wrong = {(call["tenant"], call["job"]): call for call in accepted(history)}, []
+    for (tenant, job), call in cases.items():
+        row = jobs.get((tenant, job))
+        if row is None or job in gone or row["state"] not in ENDED:
+            continue
+        end = ends.get((row["key"], row["generation"]), call["end"])
+        is_late = end - call["end"] > DEADLINE - EARLY or any(
+            start < call["end"] + DEADLINE and call["start"] < until for start, until, _ in steps(history))
+        for one in attachments[row["key"], row["generation"]]:
+            found = (one["state"], one["code"], roles[tenant, one["id"]])
+            state, codes, expected = WHOLE if call["what"] == "shut" and one["state"] == "delivered" and job in retried else OUTCOMES[call["what"]]
+            is_as_expected = one["state"] == state and one["code"] in codes and found[2] == expected
+            if not is_as_expected and not (is_late and one["code"] == "deadline_exceeded"):
+                wrong.append(f"{job} ({call['what']}) came to {found[0]} {found[1] or ''} {sorted(found[2])} {end - call['end']:.1f} s after it was accepted")
     return len(cases), wrong
 
 
@@ -155,6 +205,17 @@ def revoked_stays_shut(history):
     return cases, wrong
 
 
+def revoked_keys_open_nothing(history):
+    ends = {}
+    for call in history.of("revoke_key"):
+        if call["status"] == 204:
+            ends[call["of"]] = min(call["end"], ends.get(call["of"], call["end"]))
+    calls = [call for call in history.of("use_key", "hold") if call["start"] >= ends.get(call["of"], float("inf"))]
+    return len(calls), [
+        f"{call['node']} answered {call['status']} at {call['start']:.2f} to a key that was revoked at {ends[call['of']]:.2f}"
+        for call in calls if call["status"] and call["status"] < 400]
+
+
 def asleep(history, node):
     return [(fault["start"], fault["end"]) for fault in history.faults if fault.get("node") == node and fault["what"].startswith("a node sleeps")]
 
@@ -163,9 +224,19 @@ def dead(history, node):
     return [(fault["start"], fault["end"]) for fault in history.faults if fault.get("node") == node and fault["what"].startswith("a node is killed")]
 
 
+def bounds(history, node, limit):
+    """From when something at a node counts as too long, and until when it may last: a node that sleeps ends it when it wakes, and what the
+    machine kept others waiting for is added. None where the node was killed meanwhile, as it has sent what it had sent."""
+    for start, end in asleep(history, node):
+        if start - STREAM_END <= limit <= end:
+            limit = end
+    if any(start - STREAM_END <= limit + STREAM_END and limit <= end + STREAM_END for start, end in dead(history, node)):
+        return None
+    return limit, limit + STREAM_END + READING + history.delayed(limit, limit + STREAM_END + 1)
+
+
 def streams_end(history):
-    """Within a second of the answer to the revocation, and of a node's losing its database. A node that sleeps ends its streams when it
-    wakes, and a killed one has sent what it had sent; what the machine kept others waiting for is added."""
+    """Within a second of the answer to the revocation, and of a node's losing its database."""
     ends = {call["lease"]: call["end"] for call in history.of("revoke") if call["status"] == 204}
     cuts = [
         fault for fault in history.faults
@@ -174,25 +245,149 @@ def streams_end(history):
     for call in history.of("stream"):
         if call["status"] != 200 or call["last"] is None:
             continue
-        limits = [("its access was taken back", ends[call["lease"]])] if call["lease"] in ends else []
+        limits = [("its access was taken back", ends[call["lease"]], 0)] if call["lease"] in ends else []
+        # It was asked for half a second ago, and the question that is lost counts from when it was asked.
         limits += [
-            ("its node lost the database", fault["start"]) for fault in cuts
+            ("its node lost the database", fault["start"], 0.5) for fault in cuts
             if fault["node"] == call["node"] and call["start"] < fault["start"]]
-        for why, limit in limits:
+        for why, limit, more in limits:
             if call["start"] >= limit:
                 continue
             cases += 1
-            for start, end in asleep(history, call["node"]):
-                if start - STREAM_END <= limit <= end:
-                    limit = end
-            if any(start - STREAM_END <= limit + STREAM_END and limit <= end + STREAM_END for start, end in dead(history, call["node"])):
-                continue
-            allowed = limit + STREAM_END + READING + history.delayed(limit, limit + STREAM_END + 1)
-            if why.startswith("its node"):
-                # It was asked for half a second ago, and the question that is lost counts from when it was asked.
-                allowed += 0.5
-            if call["last"] > allowed and call["start"] < limit < call["last"]:
-                wrong.append(f"{call['client']} read from {call['node']} until {call['last'] - limit:.2f} s after {why} ({call['bytes']} bytes)")
+            if found := bounds(history, call["node"], limit):
+                limit, allowed = found
+                if call["last"] > allowed + more and call["start"] < limit < call["last"]:
+                    wrong.append(f"{call['client']} read from {call['node']} until {call['last'] - limit:.2f} s after {why} ({call['bytes']} bytes)")
+    return cases, wrong
+
+
+def waits_end(history):
+    """Streams and long polls of a key, within a second of the answer to its revocation, on every node. A long poll is open where the
+    stream is that was asked for beside it."""
+    revoked = {call["of"]: call for call in history.of("revoke_key") if call["status"] == 204}
+    opened = {(call["of"], call["node"]): call["opened"] for call in history.of("hold") if call["what"] == "a stream" and call["status"] == 200}
+    cases, wrong = 0, []
+    for call in history.of("hold"):
+        revocation = revoked.get(call["of"])
+        if revocation is None or not opened.get((call["of"], call["node"]), call["end"]) < revocation["start"] < call["end"]:
+            continue
+        cases += 1
+        if found := bounds(history, call["node"], revocation["end"]):
+            limit, allowed = found
+            if call["end"] > allowed:
+                wrong.append(f"{call['what']} at {call['node']} ended {call['end'] - limit:.2f} s after its key was revoked")
+    return cases, wrong
+
+
+def calls_are_signed(history):
+    """By the secret of the tenant, and at the time of the receiver. While the database's clock is wrong, so is the service's time."""
+    wrong = []
+    for one in history.receipts:
+        if not one["signed"]:
+            wrong.append(f"the call {one['call']} at {one['at']:.2f} has no good signature")
+        offsets = [0] + [offset for start, end, offset in steps(history) if start <= one["at"] <= end]
+        if one["off"] is None or not any(abs(one["off"] - offset) <= TOLERANCE for offset in offsets):
+            wrong.append(f"the call {one['call']} at {one['at']:.2f} has a timestamp that is {one['off']} s off")
+    return len(history.receipts), wrong
+
+
+def calls_keep_their_bodies(history):
+    bodies = collections.defaultdict(set)
+    for one in history.receipts:
+        bodies[one["call"]].add(one["sha256"])
+    repeated = collections.Counter(one["call"] for one in history.receipts)
+    return sum(count > 1 for count in repeated.values()), [
+        f"the call {call} came with {len(found)} bodies" for call, found in bodies.items() if len(found) > 1]
+
+
+def calls_tell_what_is(history):
+    """A job as it ended, with what it delivered; a firing with the payload of its notification."""
+    calls, wrong = {row["id"]: row for row in history.tables["calls"]}, []
+    firings = {(row["tenant"], row["id"]): row for row in history.tables["firings"]}
+    hashes = collections.defaultdict(dict)
+    for row in history.tables["renditions"]:
+        hashes[row["tenant"], row["attachment"]][row["role"]] = row["sha256"]
+    gone = deleted(history)
+    for one in history.receipts:
+        told, call = one["about"], calls.get(one["call"])
+        if not told or (call and call["tenant"] != one["tenant"]):
+            wrong.append(f"the call {one['call']} tells {one['tenant']} what can't be read, or is another's")
+        elif told["type"] == "job":
+            if told["state"] not in ENDED or (call and call["job"] != told["id"]):
+                wrong.append(f"the call {one['call']} tells of {told['id']}, which is {told['state']}")
+            for made in told["attachments"]:
+                known = hashes.get((one["tenant"], made["id"]), {})
+                if made["state"] == "delivered" and told["id"] not in gone and (known and known != made["renditions"] or not made["opens"]):
+                    wrong.append(f"the call {one['call']} tells of {made['renditions']} of {told['id']}, without URLs or with other hashes")
+        elif told["type"] == "notification.fired":
+            firing = firings.get((one["tenant"], one["call"]))
+            if firing and (firing["notification"], firing["generation"], firing["number"]) != (told["id"], told["generation"], told["number"]):
+                wrong.append(f"the call {one['call']} tells of another firing")
+            if told["alert"] != told["id"]:
+                wrong.append(f"the call {one['call']} has the payload of {told['alert']} instead of {told['id']}'s")
+    return len(history.receipts), wrong
+
+
+def calls_arrive(history):
+    """Each job with a callback and each firing with a handover is told to the receiver, which accepts it at last."""
+    taken, seen = {one["call"] for one in history.receipts if one["status"] == 204}, collections.Counter(one["call"] for one in history.receipts)
+    changed, gone, removed = changes(history), deleted(history), {call["name"] for call in history.of("unnotify")}
+    firings, wrong = {row["id"]: row["notification"] for row in history.tables["firings"]}, []
+    notified = collections.defaultdict(list)
+    for call in history.of("notify"):
+        notified[call["tenant"], call["name"]].append(call)
+    told = {(row["tenant"], row["job"]) for row in history.tables["calls"] if row["job"]}
+    jobs = {(row["tenant"], row["id"]): row["state"] for row in history.tables["jobs"]}
+    for row in history.tables["calls"]:
+        name = row["job"] or firings.get(row["id"])
+        puts = notified[row["tenant"], name]
+        # A call is superseded with what it tells, and what has a limit ends by the service's time.
+        is_superseded = row["state"] == "cancelled" and (row["job"] in changed or row["job"] in gone or name in removed or len(puts) > 1)
+        is_excused = any(start - 2 * EARLY <= call["end"] <= end for call in puts for start, end, _ in steps(history))
+        if row["state"] == "delivered" and row["id"] not in taken:
+            wrong.append(f"the call {row['id']} of {name} counts as delivered, and the receiver didn't accept it")
+        elif row["state"] in ("failed", "cancelled") and not is_superseded and not is_excused and name is not None:
+            wrong.append(f"the call {row['id']} of {name} is {row['state']} after {seen[row['id']]} that came: {row['reason']}")
+        elif row["state"] == "pending" and row["left"] < 0:
+            wrong.append(f"the call {row['id']} of {name} waits still, after {row['attempt']} attempts")
+    for call in accepted(history):
+        key = call["tenant"], call["job"]
+        if call.get("has_callback") and jobs.get(key) in ENDED and key not in told and call["job"] not in gone and call["job"] not in changed:
+            wrong.append(f"no call tells of {call['job']}")
+    return len(history.tables["calls"]), wrong
+
+
+def leavers_are_left_alone(history):
+    """What a client gave up is not carried out after what it, or another, was acknowledged next. A connection that was closed, not reset,
+    counts from when the request is stale."""
+    def is_gone(call, then):
+        """Whether the node could know that the client is gone."""
+        woke = max((end for start, end in asleep(history, call["node"]) if start <= call["end"] <= end), default=call["end"])
+        return call["status"] is None and call["end"] <= then["start"] and (call["is_reset"] or woke - call["start"] > STALE + 2)
+
+    jobs = {(row["tenant"], row["id"]): row for row in history.tables["jobs"]}
+    names, cases, wrong, last = collections.defaultdict(set), 0, [], {}
+    for row in history.tables["attachments"]:
+        names[row["job"], row["generation"]].add(row["identifier"])
+    for call in accepted(history):
+        if call["asked"]:
+            last[call["tenant"], call["asked"]] = call
+    for call in history.of("submit"):
+        then = last.get((call["tenant"], call["asked"]))
+        if "is_reset" in call and then and is_gone(call, then):
+            cases += 1
+            row = jobs.get((call["tenant"], then["job"]))
+            found = names[row["key"], row["generation"]] if row else set()
+            if call["identifier"] in found:
+                wrong.append(f"{call['identifier']}, given up at {call['end']:.2f} at {call['node']}, took the place of {then['identifier']}")
+    removed = {(call["tenant"], call["name"]): call for call in history.of("remove_unwanted") if call["status"] in (204, 404)}
+    records = {(row["tenant"], row["id"]): row for row in history.tables["notifications"]}
+    for call in history.of("put_unwanted"):
+        then, row = removed.get((call["tenant"], call["name"])), records.get((call["tenant"], call["name"]))
+        if then and is_gone(call, then):
+            cases += 1
+            if row and row["state"] != "cancelled":
+                wrong.append(f"{call['name']}, given up at {call['end']:.2f} at {call['node']} and then removed, is {row['state']}")
     return cases, wrong
 
 
@@ -234,9 +429,10 @@ def lists_are_whole(history):
 def fires_once(history):
     """Each notification fires once in the generation that stayed, if nobody took it back; nothing waits for ever."""
     firings, wrong = collections.defaultdict(list), []
+    called = {row["id"] for row in history.tables["calls"]}
     for row in history.tables["firings"]:
         firings[row["tenant"], row["notification"]].append(row)
-        if row["state"] == "pending":
+        if row["state"] == "pending" and row["id"] not in called:
             wrong.append(f"the firing {row['number']} of {row['notification']} is still pending")
     records = {(row["tenant"], row["id"]): row for row in history.tables["notifications"]}
     removed = {call["name"] for call in history.of("unnotify")}
@@ -384,6 +580,7 @@ def garbage_goes(history):
 
 RULES = {
     "each acknowledged job came to its end": jobs_end,
+    "each job came to what its kind comes to": media_are_delivered,
     "no end was taken back": ends_stay,
     "each generation ended once, under the claim that held it": delivered_once,
     "who delivered knew it, also without an answer": deliveries_are_known,
@@ -392,12 +589,19 @@ RULES = {
     "what was read had its hash": reads_are_whole,
     "no read began after its access was taken back": revoked_stays_shut,
     "streams ended within a second": streams_end,
+    "revoked keys opened nothing": revoked_keys_open_nothing,
+    "streams and long polls ended within a second of their key": waits_end,
     "each key came to one job": one_key_one_job,
     "lists were whole": lists_are_whole,
     "each notification fired once": fires_once,
     "each firing by hand was made once": fired_by_hand_once,
     "who pulls firings saw each once": pullers_see_each_once,
     "each response was kept once, and had one answer": responses_are_kept_once,
+    "calls were signed, at the receiver's time": calls_are_signed,
+    "each call kept its body": calls_keep_their_bodies,
+    "calls told what is": calls_tell_what_is,
+    "each call was accepted by its receiver": calls_arrive,
+    "nothing was carried out whose client had left": leavers_are_left_alone,
     "no offset of an upload that was told was taken back": offsets_never_shrink,
     "whole uploads have their bytes": whole_uploads_are_whole,
     "usage equals the records": usage_is_true,

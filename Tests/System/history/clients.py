@@ -4,6 +4,7 @@ import http.client
 import json
 import random
 import socket
+import struct
 import threading
 import time
 import urllib.parse
@@ -16,14 +17,16 @@ from history.pictures import png
 # Longer than any test.
 LEASE = 7200
 TRIES = 8
+# Seconds of a job, and of the handover of a firing.
+DEADLINE, LATE_LIMIT = 120, 60
 ENDED = ("delivered", "failed", "cancelled")
 
 
 class World:
     """What clients know of each other's doings."""
 
-    def __init__(self, cluster, recorder, origin, seed):
-        self.cluster, self.recorder, self.origin, self.seed = cluster, recorder, origin, seed
+    def __init__(self, cluster, recorder, origin, receiver, seed):
+        self.cluster, self.recorder, self.origin, self.receiver, self.seed = cluster, recorder, origin, receiver, seed
         self.fronts = [node for node in cluster.nodes if node.takes_requests]
         self.over, self.lock = threading.Event(), threading.Lock()
         self.unfinished, self.failed = [], []
@@ -59,16 +62,19 @@ class Client(threading.Thread):
     def __init__(self, world, name):
         super().__init__(name=name, daemon=True)
         self.world, self.chance, self.count = world, random.Random(f"{world.seed}/{name}"), 0
-        self.connections = {}
+        self.connections, self.problem = {}, None
 
     def run(self):
-        while not self.world.over.wait(self.chance.uniform(0.2, 1.8) * self.pause):
-            self.act()
+        try:
+            while not self.world.over.wait(self.chance.uniform(0.2, 1.8) * self.pause):
+                self.act()
+        except BaseException as problem:  # Told by whoever waits for it.
+            self.problem = problem
 
-    def call(self, op, method, path, tenant, node=None, headers=None, body=None, timeout=6, answered=None, **facts):
+    def call(self, op, method, path, tenant, node=None, headers=None, body=None, timeout=6, answered=None, key=None, **facts):
         """Asks a node, and notes it; the status (None: no answer) and the answer's body. `answered` takes the answer's headers."""
         node = node or self.chance.choice(self.world.fronts)
-        headers = {"Authorization": f"Bearer {self.world.cluster.keys[tenant]}", **(headers or {})} if tenant else headers or {}
+        headers = {"Authorization": f"Bearer {key or self.world.cluster.keys[tenant]}", **(headers or {})} if tenant else headers or {}
         start, status, content, error = now(), None, b"", None
         try:
             connection = self.connections.get(node.name)
@@ -109,6 +115,8 @@ class Submitter(Client):
         name = f"{self.name}-{self.count}"
         tenant = self.chance.choice(TENANTS)
         job = {"tenant": tenant, "name": name, "kind": kind, "key": name, "asked": None, "bytes": name}
+        if self.chance.random() < 0.5:
+            job["callback"] = self.world.receiver.url(tenant)
         if kind in ("put", "replace"):
             job.update(key=None, asked=name)
         if kind == "equal":
@@ -127,35 +135,44 @@ class Submitter(Client):
             second.join()
         self.world.add(self.world.unfinished, {**job, "id": answer["id"]})
 
-    def submit(self, job):
+    def submit(self, job, **options):
         """Until it is accepted; then the answer."""
         for attempt in range(TRIES):
             if self.world.over.is_set():
                 return None
-            status, answer, note = self.request(job)
+            status, answer, note = self.request(job, **options)
             accepted = status in (200, 202) and answer is not None
-            note(name=job["name"], key=job["key"], asked=job["asked"], bytes=job["bytes"], job=answer["id"] if accepted else None,
-                 code=None if accepted else (answer or {}).get("code"))
+            note(**facts(job), job=answer["id"] if accepted else None, code=None if accepted else (answer or {}).get("code"))
             if accepted:
                 return answer
             self.world.over.wait(min(0.3 * 2 ** attempt, 3))
         return None
 
-    def request(self, job):
+    def request(self, job, **options):
         headers = {"Prefer": "respond-async"}
         if job["key"]:
             headers["Idempotency-Key"] = job["key"]
         if job["kind"] in ("slow", "shut"):
             # As it was asked for first: another body under the key would be refused.
-            seconds = 4 + len(job["name"]) * 7 % 9
+            seconds = job.get("seconds") or 4 + len(job["name"]) * 7 % 9
             url = self.world.origin.slow(job["bytes"], seconds) if job["kind"] == "slow" else self.world.origin.shut(job["bytes"])
-            body = json.dumps({"profile": "message", "deadline": 120, "attachments": [{"identifier": job["name"], "url": url}]})
+            told = {"callback": {"url": job["callback"]}} if "callback" in job else {}
+            body = json.dumps({"profile": "message", "deadline": DEADLINE, "attachments": [{"identifier": job["name"], "url": url}], **told})
             return self.ask("submit", "POST", "/v1/jobs", job["tenant"], headers={**headers, "Content-Type": "application/json"}, body=body)
         content = b"\0" * 2000 if job["kind"] == "broken" else png(job["bytes"])
         path = f"/v1/jobs/{job['asked']}" if job["asked"] else "/v1/jobs"
+        query = {"profile": "message", "deadline": DEADLINE, "identifier": job.get("identifier", job["name"])}
+        if "callback" in job:
+            query["callback"] = job["callback"]
         return self.ask(
-            "submit", "PUT" if job["asked"] else "POST", f"{path}?profile=message&deadline=120&identifier={job['name']}", job["tenant"],
-            headers={**headers, "Content-Type": "application/octet-stream"}, body=content)
+            "submit", "PUT" if job["asked"] else "POST", f"{path}?{urllib.parse.urlencode(query)}", job["tenant"],
+            headers={**headers, "Content-Type": "application/octet-stream"}, body=content, **options)
+
+
+def facts(job):
+    """What is noted of a submission."""
+    known = {name: job.get(name) for name in ("name", "key", "asked", "bytes")}
+    return {**known, "what": job["kind"], "identifier": job.get("identifier", job["name"]), "has_callback": "callback" in job}
 
 
 class Poller(Client):
@@ -354,7 +371,7 @@ class Uploader(Submitter):
             if answer := self.submit(job):
                 self.world.add(self.world.unfinished, {**job, "id": answer["id"]})
 
-    def request(self, job):
+    def request(self, job, **options):
         headers = {"Prefer": "respond-async", "Idempotency-Key": job["key"], "Content-Type": "application/octet-stream"}
         return self.ask(
             "submit", "POST", f"/v1/jobs?profile=archive&identifier={job['name']}", job["tenant"], headers=headers,
@@ -390,12 +407,15 @@ class Notifier(Client):
         seconds = round(self.chance.uniform(0.5, 5), 3)
         if not self.name_category(tenant):
             return False
-        body = json.dumps({"payload": {"aps": {"alert": name, "category": "question"}}, "trigger": {"type": "interval", "seconds": seconds}})
+        body = {"payload": {"aps": {"alert": name, "category": "question"}}, "trigger": {"type": "interval", "seconds": seconds}}
+        has_handover = self.count % 2 == 0
+        if has_handover:
+            body.update(handover={"url": self.world.receiver.url(tenant)}, late_limit=LATE_LIMIT)
         for attempt in range(TRIES):
             status, answer, note = self.ask(
-                "notify", "PUT", f"/v1/notifications/{name}", tenant, headers={"Content-Type": "application/json"}, body=body)
+                "notify", "PUT", f"/v1/notifications/{name}", tenant, headers={"Content-Type": "application/json"}, body=json.dumps(body))
             taken = status in (200, 201) and answer
-            note(name=name, what=kind, generation=answer["generation"] if taken else None)
+            note(name=name, what=kind, generation=answer["generation"] if taken else None, has_handover=has_handover)
             if taken:
                 return True
             if self.world.over.wait(0.5):
@@ -574,13 +594,3 @@ class Phone(Client):
         offset = fields.get("upload-offset") if status in (200, 204) else None
         note(**upload, told=None if offset is None else int(offset))
         return None if offset is None else int(offset)
-
-
-# How many of each: uploads' clients come here.
-CROWD = {
-    Uploader: 1, Phone: 2, Submitter: 3, Poller: 3, Lessee: 2, Reader: 3, Streamer: 2, Deleter: 1, Retrier: 1, Lister: 1, Notifier: 2,
-    Firer: 5, Puller: 3, Responder: 2}
-
-
-def crowd(world):
-    return [kind(world, f"{kind.__name__.lower()}-{number}") for kind, count in CROWD.items() for number in range(1, count + 1)]

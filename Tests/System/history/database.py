@@ -64,35 +64,9 @@ def guise():
     return ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"]
 
 
-class Clock:
-    """Of both servers, which can be set: the service's time is the primary's.
-
-    Not the nodes': after a step, libfaketime 0.9.10 lets who sleeps by the monotonic clock fail (`clock_nanosleep`: EINVAL), which is
-    no clock that a machine could have."""
-
-    def __init__(self, directory):
-        self.file = directory / "clock"
-        self.set(0)
-        found = sorted(pathlib.Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))
-        if not found:
-            raise SystemExit("libfaketime is missing: ./install-dependencies.sh check")
-        # For the server alone: what starts it is another user's.
-        self.settings = [
-            f"LD_PRELOAD={found[0]}", f"FAKETIME_TIMESTAMP_FILE={self.file}", "FAKETIME_CACHE_DURATION=1",
-            "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1", "FAKETIME_DISABLE_SHM=1"]
-
-    def set(self, offset):
-        """Seconds beside the truth, within a second."""
-        # At once: nobody finds half of it.
-        new = self.file.with_suffix(".new")
-        new.write_text(f"{offset:+d}\n")
-        new.chmod(0o644)
-        new.rename(self.file)
-
-
 class Server:
-    def __init__(self, place, address, directory, clock):
-        self.place, self.address, self.directory, self.clock = place, address, directory, clock
+    def __init__(self, place, address, directory, machine):
+        self.place, self.address, self.directory, self.machine = place, address, directory, machine
         self.data = directory / "data"
         self.guise, self.bin = guise(), programs()
         directory.mkdir()
@@ -106,7 +80,7 @@ class Server:
         with open(self.directory / "server.log", "ab") as log:
             subprocess.Popen(
                 self.place.command(
-                    *self.guise, "env", *self.clock.settings, self.bin / "postgres", "-D", self.data, "-p", PORT, "-h", self.address,
+                    *self.guise, *self.machine.settings, self.bin / "postgres", "-D", self.data, "-p", PORT, "-h", self.address,
                     "-k", self.directory, "-c", "max_wal_size=256MB", "-c", "wal_keep_size=128MB", "-c", "shared_buffers=64MB"),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True)
         wait_for(f"PostgreSQL at {self.address}", lambda: self.psql("SELECT 1", database))
@@ -146,10 +120,12 @@ class Server:
 
 
 class Databases:
-    def __init__(self, place, directory):
-        self.place, self.clock = place, Clock(directory)
+    """Two servers on one machine, whose clock is the service's time."""
+
+    def __init__(self, place, directory, machine):
+        self.place, self.machine = place, machine
         first, second = (
-            Server(place, address, directory / f"database-{number}", self.clock) for number, address in enumerate(place.addresses, 1))
+            Server(place, address, directory / f"database-{number}", machine) for number, address in enumerate(place.addresses, 1))
         first.tool("initdb", "-D", first.data, "-A", "trust", "-U", USER, "-E", "UTF8", "--locale=C", "--no-sync")
         with open(first.data / "pg_hba.conf", "a") as rules:
             rules.write("host all all 10.77.0.0/24 trust\nhost replication all 10.77.0.0/24 trust\n")

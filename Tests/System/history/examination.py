@@ -5,11 +5,12 @@ import time
 
 from history.clients import Lessee, Reader
 from history.history import now
+from history.tools import wait_for
 
 TABLES = {
     "jobs": "SELECT key, tenant, id, state, generation, delivered_claim, finished_at FROM jobs",
     "queue": "SELECT job, state, lane, attempt, due_at, claim FROM queue",
-    "attachments": "SELECT tenant, id, job, generation, identifier, state, source FROM attachments",
+    "attachments": "SELECT tenant, id, job, generation, identifier, state, code, source FROM attachments",
     "renditions": "SELECT tenant, attachment, role, blob, encode(sha256, 'hex') AS sha256, bytes FROM renditions",
     "blobs": "SELECT tenant, name, encode(sha256, 'hex') AS sha256, bytes, refs, damaged FROM blobs",
     "retained_sources": "SELECT name FROM retained_sources",
@@ -23,6 +24,9 @@ TABLES = {
     "firings": """SELECT firings.id, firings.tenant, notifications.id AS notification, firings.generation, firings.number,
         firings.state, firings.place, firings.idempotency_key AS key
         FROM firings JOIN notifications ON notifications.key = firings.notification""",
+    "calls": """SELECT calls.id, calls.tenant, calls.type, jobs.id AS job, calls.generation, calls.subject, calls.state, calls.reason,
+        calls.attempt, calls.due_at - floor(extract(epoch FROM clock_timestamp()) * 1000) AS left
+        FROM calls LEFT JOIN jobs ON jobs.key = calls.job""",
     "uploads": "SELECT id, tenant, state, length, received, sha256, source FROM uploads",
     "responses": """SELECT responses.tenant, responses.id, responses.place, responses.firing, notifications.id AS notification
         FROM responses JOIN notifications ON notifications.key = responses.notification""",
@@ -31,7 +35,8 @@ PATIENCE = 240
 # What is still to be done: jobs, notifications that are due by the clock of the database, firings without their payload.
 UNDERWAY = """SELECT 1 AS one FROM queue
     UNION ALL SELECT 1 FROM notifications WHERE next_at <= floor(extract(epoch FROM clock_timestamp()) * 1000) + 6000
-    UNION ALL SELECT 1 FROM firings WHERE waits_until IS NOT NULL LIMIT 1"""
+    UNION ALL SELECT 1 FROM firings WHERE waits_until IS NOT NULL
+    UNION ALL SELECT 1 FROM calls WHERE state = 'pending' AND due_at <= floor(extract(epoch FROM clock_timestamp()) * 1000) + 30000 LIMIT 1"""
 
 
 def settle(cluster):
@@ -47,8 +52,7 @@ def examine(world):
     cluster, recorder = world.cluster, world.recorder
     for puller in world.pullers:
         for tenant in puller.cursors:
-            while puller.pull(tenant):
-                pass
+            wait_for("the last firings", lambda: puller.pull(tenant) == [])
     # One snapshot, so that its tables belong together.
     selections = ", ".join(
         f"'{name}', (SELECT coalesce(json_agg(asked), '[]') FROM ({sql}) AS asked)" for name, sql in TABLES.items())

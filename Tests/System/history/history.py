@@ -53,6 +53,7 @@ class History:
         self.events = list(events)
         self.calls = sorted((one for one in self.events if one["kind"] == "call"), key=lambda call: call["start"])
         self.faults = [one for one in self.events if one["kind"] == "fault"]
+        self.receipts = [one for one in self.events if one["kind"] == "receipt"]
         self.delays = [one for one in self.events if one["kind"] == "delay"]
         self.clock = next((one["realtime"] - one["monotonic"] for one in self.events if one["kind"] == "clock"), 0)
         self.tables = {one["name"]: one["rows"] for one in self.events if one["kind"] == "table"}

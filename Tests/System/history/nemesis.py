@@ -1,4 +1,5 @@
-"""What breaks, one thing after the other, as a seed says. Each fault is a line of `FAULTS` and is over when it returns."""
+"""What breaks, as a seed says. Each fault is a line of `FAULTS` or `MACHINE_FAULTS`, and is over when it returns; one thing of each table
+breaks after the other."""
 import random
 import threading
 
@@ -7,16 +8,16 @@ from history.tools import say
 
 
 class Nemesis(threading.Thread):
-    def __init__(self, cluster, recorder, seed):
+    def __init__(self, cluster, recorder, faults, seed):
         super().__init__(name="nemesis", daemon=True)
-        self.cluster, self.recorder, self.seed = cluster, recorder, seed
-        self.chance, self.over, self.problem = random.Random(f"{seed}/nemesis"), threading.Event(), None
+        self.cluster, self.recorder, self.faults = cluster, recorder, faults
+        self.chance, self.over, self.problem = random.Random(seed), threading.Event(), None
 
     def run(self):
         try:
             while not self.over.is_set():
                 # A deck: even a short run meets all of them.
-                deck = list(FAULTS)
+                deck = list(self.faults)
                 self.chance.shuffle(deck)
                 for name in deck:
                     if self.over.wait(self.chance.uniform(0.5, 2.5)):
@@ -27,7 +28,7 @@ class Nemesis(threading.Thread):
 
     def strike(self, name):
         start = now()
-        facts = FAULTS[name](self, self.chance) or {}
+        facts = self.faults[name](self, self.chance) or {}
         self.recorder.note("fault", what=name, start=start, end=now(), **facts)
         say(f"  {name} {' '.join(f'{key}={value}' for key, value in facts.items())}")
 
@@ -102,10 +103,35 @@ STEP = 3600
 
 
 def step_clock(nemesis, _):
-    nemesis.cluster.databases.clock.set(STEP)
+    machine = nemesis.cluster.databases.machine
+    machine.set_clock(STEP)
     seconds = nemesis.last(4, 12)
-    nemesis.cluster.databases.clock.set(0)
+    machine.set_clock(0)
     return {"offset": STEP, "seconds": seconds}
+
+
+def step_node_clock(nemesis, chance):
+    node, offset = nemesis.node(), chance.choice([-STEP, -600, 600, STEP])
+    node.machine.set_clock(offset)
+    seconds = nemesis.last(8, 20)
+    node.machine.set_clock(0)
+    return {"node": node.name, "offset": offset, "seconds": seconds}
+
+
+def fill_disk(nemesis, _):
+    node = nemesis.node()
+    node.disk.fill()
+    seconds = nemesis.last(4, 12)
+    node.disk.empty()
+    return {"node": node.name, "seconds": seconds}
+
+
+def slow_disk(nemesis, chance):
+    node, pause = nemesis.node(), chance.choice([0.02, 0.1, 0.5])
+    node.machine.set_disk(pause, node.disk.directory)
+    seconds = nemesis.last(4, 12)
+    node.machine.set_disk(0, node.disk.directory)
+    return {"node": node.name, "pause": pause, "seconds": seconds}
 
 
 def bucket_fault(nemesis, fault, least, most):
@@ -133,4 +159,12 @@ FAULTS = {
     "the bucket resets connections": lambda nemesis, chance: bucket_fault(
         nemesis, {"fault": "reset", "after": chance.choice([0, 1, 300, 700, 5000, 100000]), "answer": chance.random() < 0.5, "share": 0.6},
         3, 9),
+}
+
+# Beside the others.
+MACHINE_FAULTS = {
+    "a node's clock steps": step_node_clock,
+    "a node's disk is full": fill_disk,
+    "a node's clock steps again": step_node_clock,
+    "a node's disk is slow": slow_disk,
 }

@@ -14,7 +14,7 @@ class Simulator:
         self.chance, self.events, self.time, self.ids = random.Random(seed), [], 100.0, itertools.count(1)
         self.jobs, self.attachments, self.renditions, self.blobs, self.objects = {}, [], [], [], {}
         self.witness, self.ends, self.open = [], [], {}
-        self.notifications, self.firings, self.responses, self.uploads = [], [], [], []
+        self.notifications, self.firings, self.responses, self.uploads, self.calls = [], [], [], [], []
 
     def tick(self, most=0.2):
         self.time += self.chance.uniform(0.01, most)
@@ -37,26 +37,35 @@ class Simulator:
             "seq": seq, "at": self.tick(), "txid": txid or seq, "client": client, "what": what, "job": job, "generation": 1, "claim": claim,
             "earlier": earlier, "state": None, "earlier_state": None, "was_over": False, "was_dead": False, **facts})
 
-    def submit(self, name=None, repeated=1):
+    def submit(self, name=None, repeated=1, asked=None, callback=False):
         """A job that was accepted, carried out and looked at."""
         key = next(self.ids)
-        name, job = name or f"job-{key}", f"id-{key}"
+        name, job = name or f"job-{key}", asked or f"id-{key}"
         for _ in range(repeated):
-            self.call("submit", 202, name=name, key=name, asked=None, bytes=name, job=job, code=None)
+            self.call(
+                "submit", 202, name=name, key=None if asked else name, asked=asked, bytes=name, identifier=name, what="post",
+                has_callback=callback, job=job, code=None)
         claim, txid = f"claim-{key}", 1000 + key
         self.see("claimed", key, claim)
         self.see("gone", key, earlier=claim, txid=txid)
         self.see("ended", key, claim, txid=txid, state="delivered", earlier_state="pending")
         self.ends.append({"client": "10.77.0.11", "tenant": "north", "job": job, "generation": 1})
-        attachment, blob, hash_ = f"attachment-{key}", f"blobs/{key}/{claim}/1", f"hash-{key}"
+        attachment, hash_ = f"attachment-{key}", f"hash-{key}"
         self.jobs[job] = {
             "key": key, "tenant": "north", "id": job, "state": "delivered", "generation": 1, "delivered_claim": claim, "finished_at": 1}
         self.attachments.append({
-            "tenant": "north", "id": attachment, "job": key, "generation": 1, "identifier": name, "state": "delivered", "source": None})
-        self.renditions.append({
-            "tenant": "north", "attachment": attachment, "role": "main", "blob": blob, "sha256": hash_, "bytes": 10})
-        self.blobs.append({"tenant": "north", "name": blob, "sha256": hash_, "bytes": 10, "refs": 1, "damaged": False})
-        self.objects[blob] = 10
+            "tenant": "north", "id": attachment, "job": key, "generation": 1, "identifier": name, "state": "delivered",
+            "code": None, "source": None})
+        for number, (role, sha256) in enumerate((("main", hash_), ("thumbnail", f"small-{key}"))):
+            blob = f"blobs/{key}/{claim}/{number}"
+            self.renditions.append({
+                "tenant": "north", "attachment": attachment, "role": role, "blob": blob, "sha256": sha256, "bytes": 10})
+            self.blobs.append({"tenant": "north", "name": blob, "sha256": sha256, "bytes": 10, "refs": 1, "damaged": False})
+            self.objects[blob] = 10
+        if callback:
+            self.tell(f"call-{key}", job=job, about={"type": "job", "id": job, "state": "delivered", "attachments": [{
+                "identifier": name, "id": attachment, "state": "delivered", "opens": True,
+                "renditions": {"main": hash_, "thumbnail": f"small-{key}"}}]})
         for _ in range(2):
             self.look(job, attachment, hash_)
         return job, attachment, hash_
@@ -82,18 +91,41 @@ class Simulator:
             self.open.pop(lease, None)
         return self.call("revoke", status, lease=lease, attachment="")
 
+    def tell(self, call, about, job=None, attempts=(503, 204)):
+        """A call that the receiver accepted at last."""
+        self.calls.append({
+            "id": call, "tenant": "north", "type": "job.finished", "job": job, "generation": 1, "subject": None, "state": "delivered",
+            "reason": None, "attempt": len(attempts), "left": None})
+        return [self.receive(call, about, status=status) for status in attempts]
+
+    def receive(self, call, about, **facts):
+        return self.note("receipt", **{
+            "call": call, "tenant": "north", "at": self.tick(), "off": 0.2, "signed": True, "sha256": f"body-{call}", "fault": None,
+            "status": 204, "about": about, **facts})
+
+    def hold(self, key, start, end, node="node-1", **facts):
+        self.time = max(self.time, end)
+        return self.note("call", **{
+            "op": "hold", "client": "simulated", "tenant": None, "node": node, "start": start, "opened": start + 0.001, "end": end,
+            "status": 200, "what": "a stream", "of": key, **facts})
+
+    def revoke_key(self, key, status=204):
+        return self.call("revoke_key", status, of=key)
+
     def stream(self, lease, attachment, start, last, node="node-1", **facts):
         self.time = max(self.time, last)
         return self.note(
             "call", op="stream", tenant=None, client="simulated", node=node, start=start, end=last + 0.1, status=200, bytes=5,
             last=last, whole=False, lease=lease, attachment=attachment, role="main", **facts)
 
-    def notify(self, name, bodies=1):
-        """A notification that fired once in its last generation, and was pulled."""
+    def notify(self, name, bodies=1, handover=False):
+        """A notification that fired once in its last generation, and was pulled or handed over."""
         for generation in range(1, bodies + 1):
             self.call("notify", 201 if generation == 1 else 200, name=name, what="once", generation=generation)
         self.notifications.append({"tenant": "north", "id": name, "generation": bodies, "state": "done", "left": None})
-        self.fired(name, bodies)
+        firing = self.fired(name, bodies)
+        if handover:
+            self.tell(firing, {"type": "notification.fired", "id": name, "generation": bodies, "number": 1, "alert": name})
 
     def fire(self, name, key, times=1):
         """A firing by hand that was asked for so often under one key."""
@@ -144,7 +176,7 @@ class Simulator:
                 "open_leases": len(self.open)}],
             "leases": [{"tenant": "north", "open": len(self.open)}], "witness": self.witness, "ends": self.ends,
             "notifications": self.notifications, "firings": self.firings, "responses": self.responses,
-            "uploads": self.uploads,
+            "uploads": self.uploads, "calls": self.calls,
             "objects": [{"name": name, "bytes": size} for name, size in self.objects.items()]}
         for name, rows in tables.items():
             self.note("table", name=name, rows=rows)

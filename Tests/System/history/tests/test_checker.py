@@ -8,10 +8,10 @@ from history.tests.simulator import Simulator
 class CheckerTests(unittest.TestCase):
     def setUp(self):
         self.world = Simulator()
-        self.job, self.attachment, self.hash = self.world.submit()
+        self.job, self.attachment, self.hash = self.world.submit(callback=True)
         self.lease = self.world.lease(self.attachment)
         self.world.read(self.lease, self.attachment, self.hash)
-        self.world.notify("once")
+        self.world.notify("once", handover=True)
         self.world.notify("changed", bodies=2)
         self.world.fire("manual", "by hand", times=2)
         self.said = self.world.respond("once", times=2)
@@ -31,10 +31,10 @@ class CheckerTests(unittest.TestCase):
         for seed in range(20):
             world = Simulator(seed)
             for number in range(10):
-                job, attachment, hash_ = world.submit(repeated=1 + number % 2)
+                job, attachment, hash_ = world.submit(repeated=1 + number % 2, callback=number % 2 == 0)
                 lease = world.lease(attachment)
                 world.read(lease, attachment, hash_)
-                world.notify(f"notification-{number}", bodies=1 + number % 2)
+                world.notify(f"notification-{number}", bodies=1 + number % 2, handover=number % 3 == 0)
                 world.respond(f"notification-{number}", times=1 + number % 3)
                 world.fire(f"manual-{number}", "by hand", times=1 + number % 2)
                 world.upload((5, 5, 20) if number % 2 else (30,), whole=number % 2 == 0)
@@ -43,21 +43,65 @@ class CheckerTests(unittest.TestCase):
                     revoked = world.revoke(lease)
                     world.stream(lease, attachment, start, revoked["end"] + 0.9)
                     world.read(lease, attachment, hash_, status=404)
+                    start, revoked = world.time, world.revoke_key(f"key-{number}")
+                    world.hold(f"key-{number}", start, revoked["end"] + 0.9)
+                    world.call("use_key", 401, of=f"key-{number}")
+                    self.give_up(f"asked-{number}", world=world)
+                    self.give_up_notification(f"unwanted-{number}", world=world)
             verdict = Verdict(world.history())
             self.assertEqual([found for _, found in verdict.rules.values() if found], [])
             self.assertGreater(min(cases for name, (cases, _) in verdict.rules.items() if name in (
                 "what was read had its hash", "each notification fired once", "each firing by hand was made once",
                 "who pulls firings saw each once", "each response was kept once, and had one answer", "no offset of an upload that was told was taken back",
-                "whole uploads have their bytes", "no read began after its access was taken back", "streams ended within a second")), 0)
+                "whole uploads have their bytes", "no read began after its access was taken back", "streams ended within a second",
+                "each job came to what its kind comes to", "revoked keys opened nothing",
+                "streams and long polls ended within a second of their key", "calls were signed, at the receiver's time",
+                "each call kept its body", "calls told what is", "each call was accepted by its receiver",
+                "nothing was carried out whose client had left")), 0)
 
     def test_a_job_that_was_accepted_and_is_gone_is_found(self):
-        self.world.call("submit", 202, name="lost", key="lost", asked=None, bytes="lost", job="id-lost", code=None)
+        self.world.call(
+            "submit", 202, name="lost", key="lost", asked=None, bytes="lost", job="id-lost", code=None, what="post", has_callback=True)
         self.assert_breaks("each acknowledged job came to its end")
 
     def test_a_job_that_still_waits_is_found(self):
         self.assert_breaks(
             "each acknowledged job came to its end",
             lambda history: history.tables["queue"].append({"job": 1, "state": "pending", "lane": "quick", "attempt": 3}))
+
+    def failed(self, code, **facts):
+        """Changes the job's end."""
+        def change(history):
+            history.tables["attachments"][0].update(state="failed", code=code)
+            for call in history.of("submit"):
+                call.update(facts)
+        return change
+
+    OUTCOME = "each job came to what its kind comes to"
+
+    def test_whole_media_that_ended_and_were_not_delivered_are_found_whatever_the_code(self):
+        for code in ("store_failed", "store_full", "deadline_exceeded", "unrecognized_type"):
+            self.assert_breaks(self.OUTCOME, self.failed(code))
+
+    def test_whole_media_that_were_delivered_without_a_rendition_are_found(self):
+        self.assert_breaks(self.OUTCOME, lambda history: history.of("submit")[0].update(what="large"))
+
+    def test_media_that_cannot_be_delivered_and_fail_otherwise_are_found(self):
+        for what in ("broken", "shut"):
+            self.assert_breaks(self.OUTCOME, lambda history: history.of("submit")[0].update(what=what))
+            self.assert_breaks(self.OUTCOME, self.failed("store_failed", what=what))
+
+    def test_a_deadline_is_excused_by_the_time_that_passed_and_by_that_of_the_database_alone(self):
+        def late(history):
+            self.failed("deadline_exceeded")(history)
+            history.tables["witness"][2]["at"] += 116
+        self.assertEqual(self.judged(late).rules[self.OUTCOME][1], [])
+        self.setUp()
+        self.world.note("fault", what="a node's clock steps", node="node-1", offset=600, start=0, end=self.world.time)
+        self.assert_breaks(self.OUTCOME, self.failed("deadline_exceeded"))
+        self.world.note("fault", what="the database's clock steps", offset=3600, start=0, end=self.world.time)
+        self.assertTrue(self.judged(self.failed("deadline_exceeded")).is_sound)
+        self.assert_breaks(self.OUTCOME, self.failed("store_failed"))
 
     def test_a_job_that_somebody_deleted_may_be_gone(self):
         self.world.call("delete_job", 204, attachment=self.attachment, job=self.job)
@@ -179,10 +223,179 @@ class CheckerTests(unittest.TestCase):
         self.world.stream(self.lease, self.attachment, start, start + 6)
         self.assert_breaks("streams ended within a second")
 
+    def test_a_key_that_opens_something_after_it_was_revoked_is_found(self):
+        self.world.call("use_key", 200, of="key")
+        self.world.revoke_key("key", status=None)
+        self.world.call("use_key", 200, of="key")
+        self.world.revoke_key("key")
+        self.world.call("use_key", None, of="key")
+        self.assertTrue(self.judged().is_sound)
+        self.world.call("use_key", 200, of="key")
+        self.assert_breaks("revoked keys opened nothing")
+
+    def revoked_hold(self, after, node="node-1", key="key", **facts):
+        start = self.world.time
+        end = self.world.revoke_key(key)["end"]
+        self.world.hold(key, start, end + after, node, **facts)
+        return end
+
+    WAITS = "streams and long polls ended within a second of their key"
+
+    def test_a_wait_that_outlives_its_key_is_found_on_each_node(self):
+        for node in ("node-1", "node-2", "node-3"):
+            self.setUp()
+            self.revoked_hold(2, node)
+            self.assert_breaks(self.WAITS)
+        for status in (200, 401, None):
+            self.setUp()
+            start, end = self.world.time, self.revoked_hold(0.5)
+            self.world.hold("key", start, end + 2, what="a long poll", status=status)
+            self.assert_breaks(self.WAITS)
+
+    def test_a_wait_that_was_never_opened_is_none(self):
+        start, end = self.world.time, self.revoked_hold(5, status=401)
+        self.world.hold("key", start, end + 5, what="a long poll")
+        self.assertTrue(self.judged().is_sound)
+
+    def test_a_wait_that_ends_in_time_or_with_its_node_s_sleep_is_sound(self):
+        self.revoked_hold(0.9)
+        self.assertEqual(self.judged().rules[self.WAITS], (1, []))
+        self.setUp()
+        end = self.revoked_hold(11)
+        self.world.note("fault", what="a node sleeps", node="node-1", start=end - 1, end=end + 10)
+        self.assertTrue(self.judged().is_sound)
+        self.world.note("fault", what="a node sleeps", node="node-2", start=end, end=end + 10)
+        self.revoked_hold(5, "node-3", "another")
+        self.assert_breaks(self.WAITS)
+
+    SIGNED = "calls were signed, at the receiver's time"
+
+    def receipt(self, **facts):
+        """Another attempt of the job's call."""
+        one = next(one for one in self.world.events if one["kind"] == "receipt")
+        return self.world.note(**{**one, "at": self.world.tick(), **facts})
+
+    def test_a_call_with_no_good_signature_or_another_time_is_found(self):
+        for facts in ({"signed": False}, {"off": 301}, {"off": -301}, {"off": None}):
+            self.setUp()
+            self.receipt(**facts)
+            self.assert_breaks(self.SIGNED)
+
+    def test_the_time_of_the_service_excuses_a_timestamp_and_that_of_a_node_does_not(self):
+        self.receipt(off=3599)
+        self.world.note("fault", what="a node's clock steps", node="node-1", offset=3600, start=0, end=self.world.time)
+        self.assert_breaks(self.SIGNED)
+        self.world.note("fault", what="the database's clock steps", offset=3600, start=0, end=self.world.time)
+        self.assertTrue(self.judged().is_sound)
+
+    def test_a_call_with_two_bodies_is_found(self):
+        self.receipt(sha256="other")
+        self.assert_breaks("each call kept its body")
+
+    def test_a_call_that_tells_what_is_not_is_found(self):
+        job, firing = (self.world.receive(f"unknown-{number}", {}) for number in range(2))
+        told = next(one for one in self.world.events if one["kind"] == "receipt")["about"]
+        made = told["attachments"][0]
+        fired = {"type": "notification.fired", "id": "once", "generation": 1, "number": 1, "alert": "once"}
+        changes = [
+            (job, None), (job, {**told, "state": "running"}), (job, {**told, "attachments": [{**made, "renditions": {"main": "other"}}]}),
+            (job, {**told, "attachments": [{**made, "opens": False}]}), (firing, {**fired, "alert": "other"})]
+        for number, (receipt, wrong) in enumerate(changes):
+            job["about"], firing["about"] = told, fired
+            self.assertTrue(self.judged().is_sound)
+            receipt["about"] = wrong
+            self.assert_breaks("calls told what is")
+
+    def test_a_call_of_another_firing_or_job_is_found(self):
+        for kind, other in (("job", "other"), ("notification.fired", "changed")):
+            self.setUp()
+            receipt = next(one for one in self.world.events if one["kind"] == "receipt" and one["about"]["type"] == kind)
+            receipt["about"] = {**receipt["about"], "id": other, "alert": other}
+            self.assert_breaks("calls told what is")
+
+    ARRIVED = "each call was accepted by its receiver"
+
+    def test_a_call_that_failed_or_waits_or_counts_as_delivered_in_vain_is_found(self):
+        for row in range(2):
+            for facts in ({"state": "failed"}, {"state": "cancelled"}, {"state": "pending", "left": -1}, {"id": "unheard"}):
+                self.setUp()
+                if "id" in facts and row == 1:
+                    continue
+                self.assert_breaks(self.ARRIVED, lambda history: history.tables["calls"][row].update(facts))
+        self.setUp()
+        for one in self.world.events:
+            if one["kind"] == "receipt":
+                one["status"] = 503
+        self.assert_breaks(self.ARRIVED)
+
+    def test_a_job_of_which_no_call_tells_is_found_unless_it_was_deleted(self):
+        def silent(history):
+            history.tables["calls"].pop(0)
+        self.assert_breaks(self.ARRIVED, silent)
+        self.world.call("delete", 204, attachment=self.attachment, job=self.job)
+        self.assertTrue(self.judged(silent).is_sound)
+
+    def test_a_call_may_be_cancelled_with_what_it_tells_and_may_wait_for_its_time(self):
+        def cancelled(history):
+            history.tables["calls"][1].update(state="cancelled")
+        self.world.call("unnotify", 204, name="once")
+        self.assertTrue(self.judged(cancelled).is_sound)
+        self.assertTrue(self.judged(lambda history: history.tables["calls"][0].update(state="pending", left=5)).is_sound)
+
+    def test_a_handover_may_end_by_the_database_s_time_and_not_by_a_node_s(self):
+        def failed(history):
+            history.tables["calls"][1].update(state="failed")
+        self.world.note("fault", what="a node's clock steps", node="node-1", offset=600, start=0, end=self.world.time)
+        self.assert_breaks(self.ARRIVED, failed)
+        self.world.note("fault", what="the database's clock steps", offset=3600, start=0, end=self.world.time)
+        self.assertTrue(self.judged(failed).is_sound)
+
+    LEFT = "nothing was carried out whose client had left"
+
+    def give_up(self, name, taken="new", is_reset=True, world=None):
+        """A PUT of `old` that is given up, and one of `new` that is acknowledged; the one that is there at last."""
+        world = world or self.world
+        given_up = world.call(
+            "submit", None, node="node-1", name=name, key=None, asked=name, bytes="old", identifier="old", what="put", job=name,
+            is_reset=is_reset)
+        world.submit(f"{name}-new", asked=name)
+        if taken != "new":
+            world.attachments[-1]["identifier"] = taken
+        return given_up
+
+    def test_a_put_that_was_given_up_and_takes_the_place_of_a_newer_one_is_found(self):
+        self.give_up("asked", "old")
+        self.assert_breaks(self.LEFT)
+
+    def test_a_closed_connection_counts_only_when_its_request_is_stale(self):
+        given_up = self.give_up("asked", "old", is_reset=False)
+        self.assertTrue(self.judged().is_sound)
+        sleep = {"what": "a node sleeps", "node": "node-1", "start": given_up["start"] - 1}
+        self.world.note("fault", **sleep, end=given_up["start"] + 8)
+        self.assertTrue(self.judged().is_sound)
+        self.world.note("fault", **sleep, end=given_up["start"] + 14)
+        self.assert_breaks(self.LEFT)
+
+    def give_up_notification(self, name, state=None, world=None):
+        world = world or self.world
+        world.call("put_unwanted", None, node="node-1", name=name, is_reset=True)
+        world.call("remove_unwanted", 404, name=name)
+        if state:
+            world.notifications.append({"tenant": "north", "id": name, "generation": 1, "state": state, "left": None})
+
+    def test_a_removed_notification_that_returns_is_found(self):
+        for state in ("pending", "done"):
+            self.setUp()
+            self.give_up_notification("unwanted", state)
+            self.assert_breaks(self.LEFT)
+        self.setUp()
+        self.give_up_notification("unwanted", "cancelled")
+        self.assertTrue(self.judged().is_sound)
+
     def test_a_key_that_comes_to_two_jobs_is_found(self):
         job, *_ = self.world.submit("one")
         other, *_ = self.world.submit("two")
-        self.world.call("submit", 202, name="two", key="one", asked=None, bytes="one", job=other, code=None)
+        self.world.call("submit", 202, name="two", key="one", asked=None, bytes="one", job=other, code=None, what="post")
         self.assert_breaks("each key came to one job")
 
     def test_a_job_that_was_recorded_twice_and_told_once_is_found(self):
@@ -205,7 +418,7 @@ class CheckerTests(unittest.TestCase):
         self.assertTrue(self.judged(unfired).is_sound)
 
     def test_a_notification_that_fired_twice_or_waits_for_ever_is_found(self):
-        for change in (dict(number=2, place=None), dict(id="other", number=2, state="pending", place=None, generation=0)):
+        for change in (dict(id="again", number=2, place=None), dict(id="other", number=2, state="pending", place=None, generation=0)):
             self.setUp()
             self.assert_breaks(
                 "each notification fired once",
