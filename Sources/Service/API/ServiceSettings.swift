@@ -39,9 +39,10 @@ public struct ServiceSettings: Sendable {
     /// Origins whose pages may read content, such as `https://app.example.com`; `*` for all.
     public var contentOrigins: [String] = []
 
-    /// Where nothing says how many bytes of uploads a tenant may have, half of what may be waiting is anyone's.
+    /// The quotas, with half of the queue and of the spool for tenants of which no setting says otherwise.
     var tenantQuotas: TenantQuotas {
         var common = quotas
+        common.pendingJobs = common.pendingJobs ?? max(1, intake.queue / 2)
         common.uploadBytes = common.uploadBytes ?? intake.spoolBytes / 2
         return TenantQuotas(common, except: quotaExceptions)
     }

@@ -8,14 +8,22 @@ import Synchronization
 ///
 /// Counts what this process receives, and of rates its share; the queue and the quotas are the records' to know.
 public final class AdmissionController: Sendable {
+    /// Bodies that are being received.
+    private struct Received {
+        var bodies = 0
+        /// Bytes that they have announced, or brought where they announced nothing.
+        var bytes: Int64 = 0
+    }
+
     private struct State {
-        var uploads = 0
-        /// Bytes that uploads underway have announced, or brought where they announced nothing.
-        var underway: Int64 = 0
+        var received: [TenantID: Received] = [:]
         var known: KnownCapacity?
         /// Bytes of uploads that came since the last look, which sees them.
         var uploaded: Int64 = 0
         var buckets: [TenantID: TokenBucket] = [:]
+
+        var uploads: Int { received.values.reduce(0) { $0 + $1.bodies } }
+        var underway: Int64 { received.values.reduce(0) { $0 + $1.bytes } }
     }
 
     /// What the store has, looked at a moment ago.
@@ -80,9 +88,9 @@ public final class AdmissionController: Sendable {
     /// Receives a body while `body` runs.
     ///
     /// - Parameter announced: Its bytes, where they are known.
-    /// - Throws: A problem with the status 429 or 507 where there is no room; what `body` throws.
+    /// - Throws: A problem with the status 429 or 507 where there is no room for this tenant; what `body` throws.
     func receiving<Result>(
-        _ announced: Int64?, _ body: (UploadPlace) async throws -> Result
+        _ announced: Int64?, of tenant: TenantID, _ body: (UploadPlace) async throws -> Result
     ) async throws -> Result {
         let room = try await look()
         let limits = settings.intake
@@ -93,11 +101,14 @@ public final class AdmissionController: Sendable {
                 headers: [.connection: "close"])
         }
         let isTaken = state.withLock { state in
-            guard state.uploads < limits.uploads,
-                room.waiting + state.underway + (announced ?? 0) <= limits.spoolBytes
+            var own = state.received[tenant] ?? Received()
+            let free = limits.spoolBytes - room.waiting - state.underway
+            guard TenantShare.allows(1, beside: own.bodies, of: limits.uploads - state.uploads),
+                TenantShare.allows(announced ?? 0, beside: own.bytes, of: free)
             else { return false }
-            state.uploads += 1
-            state.underway += announced ?? 0
+            own.bodies += 1
+            own.bytes += announced ?? 0
+            state.received[tenant] = own
             return true
         }
         guard isTaken else {
@@ -106,7 +117,7 @@ public final class AdmissionController: Sendable {
                 "Too many uploads are being received or waiting. Try again later.",
                 headers: [.retryAfter: "2", .connection: "close"])
         }
-        let place = UploadPlace(gate: self, announced: announced)
+        let place = UploadPlace(gate: self, tenant: tenant, announced: announced)
         defer { leave(place) }
         return try await body(place)
     }
@@ -114,18 +125,21 @@ public final class AdmissionController: Sendable {
     private func leave(_ place: UploadPlace) {
         let bytes = place.counted
         state.withLock { state in
-            state.uploads -= 1
-            state.underway -= bytes
+            state.received[place.tenant]?.bodies -= 1
+            state.received[place.tenant]?.bytes -= bytes
+            if state.received[place.tenant]?.bodies == 0 { state.received[place.tenant] = nil }
             // What was received is a source that waits now, or gone: look again before long.
             state.known?.capacity.waiting += bytes
         }
     }
 
-    /// - Throws: A problem with the status 429 where as much waits as may.
-    fileprivate func grow(by bytes: Int64) throws(Problem) {
+    /// - Throws: A problem with the status 429 where there is no room for this tenant.
+    fileprivate func grow(by bytes: Int64, of tenant: TenantID) throws(Problem) {
         let fits = state.withLock { state in
-            state.underway += bytes
-            return (state.known?.capacity.waiting ?? 0) + state.underway <= settings.intake.spoolBytes
+            let free = settings.intake.spoolBytes - (state.known?.capacity.waiting ?? 0) - state.underway
+            let own = state.received[tenant]?.bytes ?? 0
+            state.received[tenant]?.bytes += bytes
+            return TenantShare.allows(bytes, beside: own, of: free)
         }
         guard fits else {
             throw Problem(
@@ -172,11 +186,13 @@ public final class AdmissionController: Sendable {
 /// The place of an upload that is being received.
 final class UploadPlace: Sendable {
     private let gate: AdmissionController
+    fileprivate let tenant: TenantID
     private let announced: Int64?
     private let grown = Mutex<Int64>(0)
 
-    fileprivate init(gate: AdmissionController, announced: Int64?) {
+    fileprivate init(gate: AdmissionController, tenant: TenantID, announced: Int64?) {
         self.gate = gate
+        self.tenant = tenant
         self.announced = announced
     }
 
@@ -186,7 +202,7 @@ final class UploadPlace: Sendable {
     func received(_ bytes: Int) throws(Problem) {
         guard announced == nil else { return }
         grown.withLock { $0 += Int64(bytes) }
-        try gate.grow(by: Int64(bytes))
+        try gate.grow(by: Int64(bytes), of: tenant)
     }
 
     fileprivate var counted: Int64 { announced ?? grown.withLock { $0 } }

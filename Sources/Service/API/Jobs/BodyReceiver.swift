@@ -130,7 +130,7 @@ struct BodyReceiver {
     /// - Parameter use: Is also told the request's query where that holds the options; tells whether the sources in the
     ///   body are now the store's.
     func receive<Result>(
-        _ request: Request, _ use: (ReceivedBody) async throws -> (Result, keepsSources: Bool)
+        _ request: Request, of tenant: TenantID, _ use: (ReceivedBody) async throws -> (Result, keepsSources: Bool)
     ) async throws -> Result {
         let kind = try Kind(request)
         let limits = service.settings
@@ -142,7 +142,7 @@ struct BodyReceiver {
             body = try IncomingBody(request, limit: limits.limits.clipBytes + Self.multipartMargin)
         case .raw: body = try IncomingBody(request, limit: limits.limits.clipBytes)
         }
-        return try await service.intake.receiving(announced) { place in
+        return try await service.intake.receiving(announced, of: tenant) { place in
             try await service.taking { received in
                 try await receive(body, as: kind, place: place, into: &received)
             } use: { received in

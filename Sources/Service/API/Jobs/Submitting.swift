@@ -18,7 +18,7 @@ struct Submitting: Sendable {
         let tenant = try context.tenant
         let key = id == nil ? try idempotencyKey(of: request) : nil
         try await admit(tenant)
-        return try await BodyReceiver(service: service).receive(request) { body in
+        return try await BodyReceiver(service: service).receive(request, of: tenant) { body in
             var (submission, digest) = try await submission(request, body, id: id, tenant: tenant)
             submission.traceparent = context.trace.header
             var options = service.settings.submissions(of: tenant)

@@ -19,7 +19,8 @@ struct NotificationSubmitting: Sendable {
         let submitting = Submitting(service: service)
         let key = id == nil ? try submitting.idempotencyKey(of: request) : nil
         try await submitting.admit(tenant)
-        return try await BodyReceiver(service: service, descriptionPart: "notification").receive(request) { body in
+        return try await BodyReceiver(service: service, descriptionPart: "notification").receive(request, of: tenant) {
+            body in
             guard let description = body.description else {
                 throw Problem(
                     .unsupportedMediaType, "unsupported_media_type",

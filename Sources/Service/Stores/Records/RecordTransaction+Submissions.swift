@@ -80,7 +80,7 @@ private struct SubmissionContext {
 
 extension SubmissionOptions {
     /// Whether a tenant's usage decides.
-    var asksForUsage: Bool { quotas.storedBytes != nil || quotas.pendingJobs != nil }
+    var asksForUsage: Bool { quotas.storedBytes != nil || quotas.pendingJobs != nil || queueLimit != nil }
 }
 
 extension RecordTransaction {

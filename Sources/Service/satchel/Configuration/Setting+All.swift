@@ -244,6 +244,7 @@ extension Setting {
             "Maximum size of all stored renditions of a tenant."),
         Setting(
             "quotas.pending_jobs", \.settings.quotas.pendingJobs, .count(1...10_000_000),
+            default: "half of intake.queue",
             "Maximum number of unfinished jobs of a tenant."),
         Setting(
             "quotas.live_leases", \.settings.quotas.liveLeases, .count(1...100_000_000),
@@ -268,7 +269,8 @@ extension Setting {
         // Limits of the intake.
         Setting(
             "intake.queue", \.settings.intake.queue, .count(1...100_000_000),
-            "Maximum number of waiting jobs of all tenants. Further jobs are rejected with 429."),
+            "Maximum number of waiting jobs of all tenants. Further jobs are rejected with 429. One tenant gets at most three quarters, so that others find room."
+        ),
         Setting(
             "intake.spool_bytes", \.settings.intake.spoolBytes, .bytes(),
             "Maximum size of all sources that are being received or waiting. Further ones are rejected with 429."),
@@ -280,7 +282,8 @@ extension Setting {
             "Maximum size of a JSON request body."),
         Setting(
             "intake.uploads", \.settings.intake.uploads, .count(1...100_000),
-            "Maximum number of request bodies that are received at once."),
+            "Maximum number of request bodies that are received at once. One tenant gets at most three quarters, so that others find room."
+        ),
 
         // Uploads.
         Setting(

@@ -51,7 +51,8 @@ struct Setting: Sendable {
         _ key: String, _ path: any Path<Value?>, _ kind: SettingKind<Value>, default text: String = "none",
         _ summary: String
     ) {
-        self.init(key, kind.name, summary, default: text) { texts, configuration throws(SettingError) in
+        let isSet = ServiceConfiguration()[keyPath: path] != nil
+        self.init(key, kind.name, summary, default: isSet ? nil : text) { texts, configuration throws(SettingError) in
             configuration[keyPath: path] = try kind.read(texts.first ?? "")
         } shown: {
             $0[keyPath: path].map(kind.show) ?? .nothing

@@ -53,6 +53,17 @@ extension Quotas {
     }
 }
 
+/// Divides among tenants what they use together.
+///
+/// A tenant gets no more than three times what it leaves free. So one tenant gets three quarters of all, two get three
+/// sevenths each, and a tenant that comes later finds room (dynamic thresholds: Choudhury and Hahn, 1998).
+public enum TenantShare {
+    /// Whether a tenant that holds `own` may take `wanted` of what is `free`. A tenant that holds nothing may take all of it.
+    public static func allows<Amount: BinaryInteger>(_ wanted: Amount, beside own: Amount, of free: Amount) -> Bool {
+        wanted <= free && (own + 2) / 3 <= free - wanted
+    }
+}
+
 /// What each tenant may use at the most: the same for all, but for single quotas of some.
 public struct TenantQuotas: Hashable, Sendable {
     /// What replaces single quotas; nil for no bound.

@@ -81,7 +81,7 @@ extension SubmissionOptions {
     ///   - usage: Of its tenant.
     ///   - state: Of the job whose place it takes.
     ///   - waiting: Jobs of all tenants that are pending; asked only where it matters.
-    /// - Throws: `quota_exceeded`, `queue_full`; what `waiting` throws.
+    /// - Throws: `quota_exceeded`; `queue_full` beyond the tenant's ``TenantShare`` of the queue; what `waiting` throws.
     public func admit(_ usage: TenantUsage, replacing state: WorkState? = nil, waiting: () throws -> Int) throws {
         if let limit = quotas.storedBytes, usage.storedBytes >= limit {
             throw AttachmentError.quotaExceeded(.storedBytes, used: usage.storedBytes, allowed: limit)
@@ -90,6 +90,9 @@ extension SubmissionOptions {
         if let limit = quotas.pendingJobs, !isUnfinished {
             try QuotaSubject.pendingJobs.admit(usage.pendingJobs, of: limit)
         }
-        if let queueLimit, state != .pending, try waiting() >= queueLimit { throw AttachmentError.queueFull }
+        guard let queueLimit, state != .pending else { return }
+        guard TenantShare.allows(1, beside: usage.pendingJobs, of: try queueLimit - waiting()) else {
+            throw AttachmentError.queueFull
+        }
     }
 }

@@ -151,8 +151,8 @@ public protocol JobQueue: Sendable {
     /// each is removed when no attempt needs it any more. Where they answer anything else or throw, the sources are
     /// superfluous, and the caller removes them.
     ///
-    /// - Throws: `quota_exceeded` over the tenant's bytes or pending jobs; `queue_full` where `queueLimit` jobs of all
-    ///   tenants wait.
+    /// - Throws: `quota_exceeded` over the tenant's bytes or pending jobs; `queue_full` beyond the tenant's
+    ///   ``TenantShare`` of `queueLimit` waiting jobs.
     func submit(
         _ jobs: [JobSubmission], _ options: SubmissionOptions
     ) async throws(AttachmentError) -> [SubmissionAnswer]

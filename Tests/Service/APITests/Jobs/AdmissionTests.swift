@@ -32,7 +32,8 @@ import Testing
             $0.settings.intake.queue = 1
         } _: { live in
             _ = try await live.send(.post, "/v1/jobs", body: Data("x".utf8))
-            let refused = try await live.send(.post, "/v1/jobs", body: Data("y".utf8))
+            let others = try await live.makeKeys(of: TenantID(rawValue: "bob"))
+            let refused = try await live.send(.post, "/v1/jobs", body: Data("y".utf8), key: others[.submit])
             #expect(refused.status == 429)
             #expect(try refused.json["code"].string == "queue_full")
             #expect(try await live.spooled().count == 1)
@@ -48,6 +49,77 @@ import Testing
         health.drain()
         #expect(await !health.report().ready)
         #expect(await !ServiceHealth(checks: [.init("store") { "it fails" }]).report().ready)
+    }
+
+    @Test func `a tenant's jobs leave places in the queue for the jobs of others`() async throws {
+        let tenants = ["half", "amy", "bob", "eve"].map { TenantID(rawValue: $0) }
+        try await LiveService.run {
+            $0.settings.intake.queue = 24
+            $0.settings.quotaExceptions = Dictionary(
+                uniqueKeysWithValues: tenants.dropFirst().map { ($0, [.pendingJobs: nil]) })
+        } _: { live in
+            var taken: [Int] = []
+            for (tenant, code) in zip(tenants, ["quota_exceeded", "queue_full", "queue_full", "queue_full"]) {
+                let key = try await live.makeKeys(of: tenant)[.submit]
+                taken.append(0)
+                while taken.last ?? 0 < 30 {
+                    let reply = try await live.send(.post, "/v1/jobs", body: Data("x".utf8), key: key)
+                    guard reply.status == 202 else {
+                        #expect(try reply.status == 429 && reply.json["code"].string == code)
+                        break
+                    }
+                    taken[taken.count - 1] += 1
+                }
+            }
+            // Half of the queue by default, and otherwise three quarters of what the tenants before left.
+            #expect(taken == [12, 9, 2, 1])
+        }
+    }
+
+    /// What runs out while bodies are being received.
+    private enum Room: CaseIterable {
+        case bodies, announcedBytes, bytes
+    }
+
+    @Test(arguments: Room.allCases)
+    private func `a tenant's slow bodies leave room for the bodies of others`(room: Room) async throws {
+        let size = 10_000
+        try await LiveService.run {
+            if room == .bodies {
+                $0.settings.intake.uploads = 16
+            } else {
+                $0.settings.intake.spoolBytes = 16 * Int64(size)
+            }
+        } _: { live in
+            let other = try await live.makeKeys(of: TenantID(rawValue: "bob"))[.submit]
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<24 {
+                    group.addTask {
+                        try await live.connect { connection in
+                            let headers = room == .bytes ? ["Transfer-Encoding": "chunked"] : [:]
+                            let length = room == .bytes ? nil : size
+                            try await connection.send(
+                                connection.head(.post, "/v1/jobs", headers, length: length, key: live.keys[.submit]))
+                            if room == .bytes { try await connection.send(String(size, radix: 16) + "\r\n") }
+                            try await connection.send(Data(repeating: 7, count: room == .bytes ? size : 5))
+                            // Only what is refused is answered.
+                            return try await connection.replyHead().status == 429
+                        }
+                    }
+                }
+                for _ in 0..<12 { #expect(try await group.next() == true) }
+                for _ in 0..<30 {
+                    let reply = try await live.send(.post, "/v1/jobs", body: Data("x".utf8), key: other)
+                    #expect(reply.status == 202, "\(reply.text)")
+                }
+                #expect(room == .bytes || live.service.intake.uploads == 12)
+                group.cancelAll()
+                while await group.nextResult() != nil {}
+            }
+            try await eventually("no upload is left") { live.service.intake.uploads == 0 }
+            let reply = try await live.send(.post, "/v1/jobs", body: Data("x".utf8))
+            #expect(reply.status == 202)
+        }
     }
 
     @Test func `a tenant submits so often a minute and no more`() async throws {

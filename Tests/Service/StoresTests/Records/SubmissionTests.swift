@@ -146,7 +146,7 @@ import Testing
         // A command's jobs are in a queue of their own.
         _ = try await fixture.records.submit([.sample(run: .generate())], SubmissionOptions())
         _ = try await fixture.claim()
-        _ = try await fixture.accepted(.sample(digest: "c"), queueLimit: 2)
+        _ = try await fixture.accepted(.sample(tenant: TenantID(rawValue: "third"), digest: "c"), queueLimit: 2)
     }
 
     @Test(arguments: Backend.allCases)

@@ -15,6 +15,20 @@ import Testing
         }
     }
 
+    @Test(arguments: 1...5) func `tenants that want all get equal shares, and leave room for another`(tenants: Int) {
+        for size in 4 * tenants...200 {
+            var held = Array(repeating: 0, count: tenants)
+            for turn in 0..<size * tenants {
+                let own = held[turn % tenants]
+                if TenantShare.allows(1, beside: own, of: size - held.reduce(0, +)) { held[turn % tenants] += 1 }
+            }
+            let free = size - held.reduce(0, +)
+            #expect(held.allSatisfy { abs($0 - 3 * size / (1 + 3 * tenants)) <= 1 }, "\(held) of \(size)")
+            #expect(free > 0 && TenantShare.allows(free, beside: 0, of: free))
+            #expect(!TenantShare.allows(free + 1, beside: 0, of: free))
+        }
+    }
+
     @Test func `what nobody sets is bounded for notifications and uploads alone`() {
         let bounded = Quota.allCases.filter { Quotas()[$0] != nil }
         #expect(bounded == [.pendingNotifications, .openUploads])
