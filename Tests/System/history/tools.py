@@ -12,7 +12,9 @@ def run(*command, **options):
     """A command that must succeed; what it printed."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, **options)
     if done.returncode != 0:
-        raise RuntimeError(f"{' '.join(map(str, command))}: {done.stderr.strip()[-800:]}")
+        told = done.stderr.strip()
+        told = told if len(told) < 2400 else f"{told[:1600]} … {told[-800:]}"
+        raise RuntimeError(f"{' '.join(map(str, command))} ended with {done.returncode}: {told}")
     return done.stdout
 
 

@@ -101,7 +101,7 @@ class CheckerTests(unittest.TestCase):
         self.assert_breaks(self.OUTCOME, self.failed("deadline_exceeded"))
         self.world.note("fault", what="the database's clock steps", offset=3600, start=0, end=self.world.time)
         self.assertTrue(self.judged(self.failed("deadline_exceeded")).is_sound)
-        self.assert_breaks(self.OUTCOME, self.failed("store_failed"))
+        self.assert_breaks(self.OUTCOME, self.failed("unrecognized_type"))
 
     def test_a_job_that_somebody_deleted_may_be_gone(self):
         self.world.call("delete_job", 204, attachment=self.attachment, job=self.job)
@@ -317,7 +317,7 @@ class CheckerTests(unittest.TestCase):
 
     def test_a_call_that_failed_or_waits_or_counts_as_delivered_in_vain_is_found(self):
         for row in range(2):
-            for facts in ({"state": "failed"}, {"state": "cancelled"}, {"state": "pending", "left": -1}, {"id": "unheard"}):
+            for facts in ({"state": "failed"}, {"state": "cancelled"}, {"state": "pending", "left": -21000}, {"id": "unheard"}):
                 self.setUp()
                 if "id" in facts and row == 1:
                     continue
