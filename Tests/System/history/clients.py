@@ -68,7 +68,7 @@ class Client(threading.Thread):
         try:
             while not self.world.over.wait(self.chance.uniform(0.2, 1.8) * self.pause):
                 self.act()
-        except BaseException as problem:  # Told by whoever waits for it.
+        except BaseException as problem:  # The main thread raises it.
             self.problem = problem
 
     def call(self, op, method, path, tenant, node=None, headers=None, body=None, timeout=6, answered=None, key=None, **facts):
