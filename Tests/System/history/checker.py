@@ -349,7 +349,8 @@ def calls_arrive(history):
     for row in history.tables["calls"]:
         name, what = row["job"] or firings.get(row["id"]), f"the call {row['id']} of {row['job'] or firings.get(row['id'])}"
         is_excused = row["state"] == "cancelled" and name in superseded or any(
-            start - LATE_LIMIT <= put["end"] <= end for put in notified[row["tenant"], name] for start, end, _ in steps(history))
+            start - LATE_LIMIT <= put["end"] <= end and row["finished"] and start < row["finished"] - history.clock
+            for put in notified[row["tenant"], name] for start, end, _ in steps(history))
         if row["state"] == "delivered" and row["id"] not in taken:
             wrong.append(f"{what} counts as delivered, and the receiver didn't accept it")
         elif row["state"] in ("failed", "cancelled") and not is_excused:

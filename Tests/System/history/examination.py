@@ -25,7 +25,7 @@ TABLES = {
         firings.state, firings.place, firings.idempotency_key AS key
         FROM firings JOIN notifications ON notifications.key = firings.notification""",
     "calls": """SELECT calls.id, calls.tenant, calls.type, jobs.id AS job, calls.generation, calls.subject, calls.state, calls.reason,
-        calls.attempt, calls.due_at - floor(extract(epoch FROM clock_timestamp()) * 1000) AS left
+        calls.attempt, calls.finished_at / 1000.0 AS finished, calls.due_at - floor(extract(epoch FROM clock_timestamp()) * 1000) AS left
         FROM calls LEFT JOIN jobs ON jobs.key = calls.job""",
     "uploads": "SELECT id, tenant, state, length, received, sha256, source FROM uploads",
     "responses": """SELECT responses.tenant, responses.id, responses.place, responses.firing, notifications.id AS notification

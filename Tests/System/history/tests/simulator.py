@@ -95,7 +95,7 @@ class Simulator:
         """A call that the receiver accepted at last."""
         self.calls.append({
             "id": call, "tenant": "north", "type": "job.finished", "job": job, "generation": 1, "subject": None, "state": "delivered",
-            "reason": None, "attempt": len(attempts), "left": None})
+            "reason": None, "attempt": len(attempts), "finished": self.tick(), "left": None})
         return [self.receive(call, about, status=status) for status in attempts]
 
     def receive(self, call, about, **facts):

@@ -347,6 +347,9 @@ class CheckerTests(unittest.TestCase):
             history.tables["calls"][1].update(state="failed")
         self.world.note("fault", what="a node's clock steps", node="node-1", offset=600, start=0, end=self.world.time)
         self.assert_breaks(self.ARRIVED, failed)
+        # It failed before, and after that.
+        self.world.note("fault", what="the database's clock steps", offset=3600, start=self.world.time, end=self.world.time + 9)
+        self.assert_breaks(self.ARRIVED, failed)
         self.world.note("fault", what="the database's clock steps", offset=3600, start=0, end=self.world.time)
         self.assertTrue(self.judged(failed).is_sound)
 
