@@ -361,6 +361,11 @@ def calls_arrive(history):
     ended = {(row["tenant"], row["id"]) for row in history.tables["jobs"] if row["state"] in ENDED}
     due = {(call["tenant"], call["job"]) for call in accepted(history) if call.get("has_callback")}
     wrong += [f"no call tells of {job}" for tenant, job in (due & ended) - told if job not in superseded]
+    calls = {row["id"] for row in history.tables["calls"]}
+    wrong += [
+        f"no call tells of the firing {row['id']} of {row['notification']}" for row in history.tables["firings"]
+        if row["id"] not in calls and row["notification"] not in superseded
+        and any(put.get("has_handover") for put in notified[row["tenant"], row["notification"]])]
     return len(history.tables["calls"]), wrong
 
 

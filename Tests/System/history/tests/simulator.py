@@ -121,7 +121,7 @@ class Simulator:
     def notify(self, name, bodies=1, handover=False):
         """A notification that fired once in its last generation, and was pulled or handed over."""
         for generation in range(1, bodies + 1):
-            self.call("notify", 201 if generation == 1 else 200, name=name, what="once", generation=generation)
+            self.call("notify", 201 if generation == 1 else 200, name=name, what="once", generation=generation, has_handover=handover)
         self.notifications.append({"tenant": "north", "id": name, "generation": bodies, "state": "done", "left": None})
         firing = self.fired(name, bodies)
         if handover:
