@@ -53,7 +53,8 @@ public struct Service: Sendable {
         timeZones = TimeZoneDatabase()
         notifications = NotificationService(
             records: records, jobs: jobs, zones: timeZones, quotas: settings.tenantQuotas)
-        let handlers = HandlerClient(guardedBy: webhooks, userAgent: userAgent, resolve: resolve)
+        let handlers = HandlerClient(
+            clock: { records.time }, guardedBy: webhooks, userAgent: userAgent, resolve: resolve)
         responses = ResponseService(
             records: records,
             handlers: HandlerCalls(client: handlers, nodes: { records.nodes }) {

@@ -56,7 +56,7 @@ public final class JobService: Sendable {
     public static let costlyFrom: Double = 2.5
 
     public let events: JobEvents
-    private let records: any JobQueue & JobRecords
+    private let records: any JobQueue & JobRecords & NodeCounting
     private let pipeline: Pipeline
     private let worker: WorkerID
     private let concurrency: Concurrency
@@ -82,7 +82,7 @@ public final class JobService: Sendable {
     ///   - sharing: How long identical work serves others; nil: each attachment is worked on for itself.
     ///   - onFinished: Told of every job that came to its end here, for the log. Must not block.
     public init(
-        records: any JobQueue & JobRecords, pipeline: Pipeline, events: JobEvents, worker: WorkerID,
+        records: any JobQueue & JobRecords & NodeCounting, pipeline: Pipeline, events: JobEvents, worker: WorkerID,
         concurrency: Concurrency,
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), costlyFrom: Double = JobService.costlyFrom,
         onFinished: (@Sendable (JobReport) -> Void)? = nil
@@ -145,7 +145,7 @@ public final class JobService: Sendable {
             publishAccepted(record)
             submitted()
             // Sooner than the next look at deadlines.
-            if let end = record.deadlineAt, end < .wallClock() + Self.interval { deadlines.give() }
+            if let end = record.deadlineAt, end < records.time + Self.interval { deadlines.give() }
         case .claimed(let record, let claim):
             publishAccepted(record)
             await begin(claim)

@@ -5,6 +5,7 @@ internal import Synchronization
 /// thread waits for the answers with `poll`. One thread at a time uses it; another waits for its turn.
 public final class PostgresConnection: Sendable {
     private let isPooled: Bool
+    private let stop: PollStop?
     private let session: Mutex<Session>
 
     /// Statements that a connection keeps prepared; further ones are sent whole each time.
@@ -32,8 +33,9 @@ public final class PostgresConnection: Sendable {
         case sync
     }
 
-    private init(_ link: consuming PostgresLink, isPooled: Bool) {
+    private init(_ link: consuming PostgresLink, isPooled: Bool, unless stop: PollStop?) {
         self.isPooled = isPooled
+        self.stop = stop
         session = Mutex(Session(link))
     }
 
@@ -41,11 +43,19 @@ public final class PostgresConnection: Sendable {
     ///
     /// - Throws: Why the last of them didn't, or the first that refused for a reason that waiting won't change.
     public static func connect(_ parameters: PostgresParameters) throws(PostgresError) -> PostgresConnection {
+        try connect(parameters, unless: nil)
+    }
+
+    /// - Parameter stop: Ends this and all later waiting while it is set.
+    static func connect(
+        _ parameters: PostgresParameters, unless stop: PollStop?
+    ) throws(PostgresError) -> PostgresConnection {
         var failure = PostgresError.unreachable(reason: "there is no host")
         for host in parameters.hosts {
             do throws(PostgresError) {
                 return PostgresConnection(
-                    try link(to: host, within: parameters.patience), isPooled: parameters.isPooled)
+                    try link(to: host, within: parameters.patience, unless: stop), isPooled: parameters.isPooled,
+                    unless: stop)
             } catch {
                 failure = error
                 if !error.isPassing, parameters.hosts.count == 1 { break }
@@ -55,7 +65,7 @@ public final class PostgresConnection: Sendable {
     }
 
     private static func link(
-        to host: [String: String], within patience: Duration
+        to host: [String: String], within patience: Duration, unless stop: PollStop?
     ) throws(PostgresError) -> PostgresLink {
         let link = PostgresLink(host)
         if link.isBad { throw PostgresError(connecting: link.message) }
@@ -63,7 +73,10 @@ public final class PostgresConnection: Sendable {
         // libpq begins as if it wanted to write.
         var state = PGRES_POLLING_WRITING
         while state != PGRES_POLLING_OK {
-            guard link.wait(reading: state == PGRES_POLLING_READING, writing: state == PGRES_POLLING_WRITING, deadline)
+            guard
+                link.wait(
+                    reading: state == PGRES_POLLING_READING, writing: state == PGRES_POLLING_WRITING, deadline,
+                    unless: stop?.descriptor)
             else { throw .unreachable(reason: "no answer within \(patience.components.seconds) s") }
             state = link.poll()
             guard [PGRES_POLLING_OK, PGRES_POLLING_READING, PGRES_POLLING_WRITING].contains(state) else {
@@ -161,7 +174,7 @@ public final class PostgresConnection: Sendable {
         while done < expected.count {
             // Also reads while it sends: a server stops reading once its own answers are not read.
             guard let isLeft = session.link.flush() else { throw lose(commits, in: &session) }
-            guard session.link.wait(reading: true, writing: isLeft, deadline) else {
+            guard session.link.wait(reading: true, writing: isLeft, deadline, unless: stop?.descriptor) else {
                 session.link = PostgresLink()
                 throw .timedOut(after: limit, isOutcomeKnown: !commits)
             }
@@ -233,7 +246,7 @@ public final class PostgresConnection: Sendable {
     ///
     /// - Parameter stop: A descriptor; its end stops all waiting.
     /// - Returns: Their channels, none at the deadline; nil where the connection is lost, and at the end of `stop`.
-    func notifications(until deadline: ContinuousClock.Instant?, unless stop: Int32) -> [String]? {
+    func notifications(until deadline: ContinuousClock.Instant?, unless stop: Int32?) -> [String]? {
         session.withLock { session in
             while true {
                 var channels: [String] = []

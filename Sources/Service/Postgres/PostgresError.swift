@@ -77,6 +77,9 @@ public enum PostgresError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the server stayed connected and did not answer in time.
+    public var isSilence: Bool { if case .timedOut = self { true } else { false } }
+
     /// Whether nothing was changed, for certain.
     public var isOutcomeKnown: Bool {
         switch self {

@@ -48,21 +48,22 @@ struct PostgresLink: ~Copyable, Sendable {
 
     /// Waits until the socket can be read or written, as far as that is asked for.
     ///
-    /// - Parameter stop: A descriptor; its end stops all waiting.
-    /// - Returns: False at the deadline and at the end of `stop`.
+    /// - Parameter stop: A descriptor; all waiting stops while it can be read.
+    /// - Returns: False at the deadline, unless the answer has come while this process slept, and for `stop`.
     func wait(
-        reading: Bool, writing: Bool, _ deadline: ContinuousClock.Instant?, unless stop: Int32 = -1
+        reading: Bool, writing: Bool, _ deadline: ContinuousClock.Instant?, unless stop: Int32? = nil
     ) -> Bool {
         let wanted = Int16((reading ? POLLIN : 0) | (writing ? POLLOUT : 0))
         while true {
             let left = deadline.map { ContinuousClock.now.duration(to: $0) / .milliseconds(1) }
-            if let left, left <= 0 { return false }
             var watched = [
-                pollfd(fd: socket, events: wanted, revents: 0), pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: socket, events: wanted, revents: 0),
+                pollfd(fd: stop ?? -1, events: Int16(POLLIN), revents: 0),
             ]
-            let count = unsafe Glibc.poll(&watched, 2, left.map { Int32(min($0.rounded(.up), 1e9)) } ?? -1)
+            let count = unsafe Glibc.poll(&watched, 2, left.map { Int32(min(max($0, 0).rounded(.up), 1e9)) } ?? -1)
             if watched[1].revents != 0 { return false }
             if count > 0 { return true }
+            if count == 0, left != nil { return false }
             if count < 0, errno != EINTR { return false }
         }
     }

@@ -27,7 +27,7 @@ public final class PostgresListener: Sendable {
     static let retryInterval: Duration = .seconds(60)
 
     private let shared: SharedStatus
-    private let end: ListenerEnd
+    private let end: PollStop
 
     public var status: Status { shared.value.withLock(\.self) }
 
@@ -41,14 +41,14 @@ public final class PostgresListener: Sendable {
         _ handler: @escaping @Sendable (String) -> Void
     ) {
         let shared = SharedStatus()
-        let end = ListenerEnd()
+        let end = PollStop()
         self.shared = shared
         self.end = end
         Self.thread().async {
             var pause = PostgresPool.firstPause
             // One name for all tries: behind a pooler each stays with a connection of the server's.
             let echo = Self.echoName()
-            while !end.isThere {
+            while !end.isSet {
                 var status = Status.unknown
                 do throws(PostgresError) {
                     let connection = try PostgresConnection.connect(parameters)
@@ -72,7 +72,7 @@ public final class PostgresListener: Sendable {
     }
 
     deinit {
-        end.signal()
+        end.set(true)
     }
 
     /// Whether what is notified comes through now.
@@ -115,7 +115,7 @@ public final class PostgresListener: Sendable {
     /// - Returns: Whether it received, when the connection is lost or the end is there.
     private static func listen(
         on connection: PostgresConnection, _ parameters: PostgresParameters, _ channels: [String], _ echo: String,
-        _ limit: Duration, _ end: ListenerEnd?, _ handler: (String) -> Void, begin: () -> Bool
+        _ limit: Duration, _ end: PollStop?, _ handler: (String) -> Void, begin: () -> Bool
     ) throws(PostgresError) -> Status {
         _ = try connection.send(
             (channels + [echo]).map { Statement("LISTEN \"\($0)\"") }, within: PostgresParameters.statementTimeout)
@@ -124,7 +124,7 @@ public final class PostgresListener: Sendable {
         _ = try PostgresConnection.connect(parameters).batch(
             [Statement("NOTIFY \"\(echo)\"")], within: PostgresParameters.statementTimeout)
         var deadline: ContinuousClock.Instant? = .now + limit
-        while let heard = connection.notifications(until: deadline, unless: end?.descriptor ?? -1) {
+        while let heard = connection.notifications(until: deadline, unless: end?.descriptor) {
             if heard.isEmpty { return .fails }
             for channel in heard where channel != echo { handler(channel) }
             if heard.contains(echo) {
@@ -133,36 +133,5 @@ public final class PostgresListener: Sendable {
             }
         }
         return deadline == nil ? .works : .unknown
-    }
-}
-
-/// Tells a thread that waits with `poll` that it is no longer wanted: by the end of a socket.
-private final class ListenerEnd: Sendable {
-    let descriptor: Int32
-    private let writer: Int32
-    private let signalled = Atomic<Bool>(false)
-
-    init() {
-        var ends: [Int32] = [-1, -1]
-        let type = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue
-        _ = unsafe socketpair(AF_UNIX, Int32(type), 0, &ends)
-        (descriptor, writer) = (ends[0], ends[1])
-    }
-
-    deinit {
-        signal()
-        close(descriptor)
-    }
-
-    var isThere: Bool { signalled.load(ordering: .acquiring) }
-
-    func signal() {
-        guard !signalled.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        close(writer)
-    }
-
-    func wait(for pause: Duration) {
-        var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = unsafe poll(&watched, 1, Int32(pause / .milliseconds(1)))
     }
 }

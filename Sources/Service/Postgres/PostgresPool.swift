@@ -27,6 +27,12 @@ public final class PostgresPool: Sendable {
 
     private let limit: Duration
 
+    /// After so long without an answer, a server that stays connected counts as silent.
+    public static let longestSilence: Duration = .seconds(3)
+
+    /// Makes all reads fail while the server is silent, those that wait too.
+    public func readers(areCut: Bool) { readers.cut.set(areCut) }
+
     /// Round trips so far, for tests of what an operation costs.
     package var roundTrips: Int { trips.count.load(ordering: .relaxed) }
 
@@ -186,10 +192,12 @@ private final class Seat: Sendable {
     let thread = DispatchQueue(label: "satchel.postgres")
     let connection = Mutex<PostgresConnection?>(nil)
 
-    func connection(_ parameters: PostgresParameters) throws(PostgresError) -> PostgresConnection {
+    func connection(
+        _ parameters: PostgresParameters, unless stop: PollStop
+    ) throws(PostgresError) -> PostgresConnection {
         try connection.withLock { connection throws(PostgresError) in
             if let connection, connection.isOpen { return connection }
-            let new = try PostgresConnection.connect(parameters)
+            let new = try PostgresConnection.connect(parameters, unless: stop)
             connection = new
             return new
         }
@@ -211,6 +219,8 @@ private final class Line: Sendable {
         var isClosed = false
     }
 
+    /// Ends what waits for the server.
+    let cut = PollStop()
     private let parameters: PostgresParameters
     private let state: Mutex<State>
 
@@ -227,16 +237,19 @@ private final class Line: Sendable {
     ) async throws(PostgresError) -> Value {
         let began = ContinuousClock.now
         return try await withCheckedContinuation { continuation in
-            let work: Work = { [parameters] seat in
+            let work: Work = { [parameters, cut] seat in
                 let result = Result { () throws(PostgresError) in
                     var left = attempt
                     left.limit -= ContinuousClock.now - began
-                    guard left.limit > .zero else { throw .timedOut(after: attempt.limit, isOutcomeKnown: true) }
                     do throws(PostgresError) {
-                        return try body(left, seat.connection(parameters))
+                        guard left.limit > .zero, !cut.isSet else {
+                            throw .timedOut(after: .zero, isOutcomeKnown: true)
+                        }
+                        return try body(left, seat.connection(parameters, unless: cut))
                     } catch {
                         guard case .timedOut(_, let isKnown) = error else { throw error }
-                        throw .timedOut(after: attempt.limit, isOutcomeKnown: isKnown)
+                        throw .timedOut(
+                            after: cut.isSet ? PostgresPool.longestSilence : attempt.limit, isOutcomeKnown: isKnown)
                     }
                 }
                 // What a server says that takes no writes any more, it will say again.

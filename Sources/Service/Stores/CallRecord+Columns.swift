@@ -13,10 +13,13 @@ extension WebhookReport.State {
 }
 
 extension WebhookReport {
-    /// - Parameter dueAt: While somebody has the call in hand, when another may take it.
+    /// - Parameters:
+    ///   - attempts: Attempts that have ended.
+    ///   - isUnderway: Whether a node has the call.
     init(state: State, attempts: Int, dueAt: Instant, isUnderway: Bool, reason: String?) {
         self.init(
-            state: state, attempts: attempts, nextAt: state == .waiting && !isUnderway ? dueAt : nil, reason: reason)
+            state: state, attempts: attempts + (isUnderway ? 1 : 0),
+            nextAt: state == .waiting && !isUnderway ? dueAt : nil, reason: reason)
     }
 }
 

@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import Payloads
+import Platform
 
 /// A payload and files as they will be sent some day: prepared, enriched, and shown, for an hour.
 extension ConsolePage {
@@ -123,11 +124,13 @@ struct ConsoleTry: Sendable {
             body: try body(boundary))
         if let former { _ = try? await visit.api.send(.deleteJob, ["id": former]) }
         let api = visit.api
-        Task {
-            try await Task.sleep(for: Self.life)
-            let job = try await api.get(.notification, ["id": id])["job"]?.text
-            _ = try await api.send(.deleteNotification, ["id": id])
-            if let job { _ = try await api.send(.deleteJob, ["id": job]) }
+        RequestReading.$current.withValue(nil) {
+            _ = Task {
+                try await Task.sleep(for: Self.life)
+                let job = try await api.get(.notification, ["id": id])["job"]?.text
+                _ = try await api.send(.deleteNotification, ["id": id])
+                if let job { _ = try await api.send(.deleteJob, ["id": job]) }
+            }
         }
         let page = "/console/notifications/\(id)"
         guard visit.api.may(.createPreview) else { return page }

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Ingest
 import NIOCore
+import Platform
 import Stores
 
 /// The body of a request, piece by piece, within a limit.
@@ -34,6 +35,7 @@ struct IncomingBody: Sendable {
                 .badRequest, "malformed_request", "The body is incomplete. Send all of it.",
                 headers: [.connection: "close"])
         }
+        try await RequestReading.current?.renew()
     }
 
     /// The whole of it.
@@ -242,6 +244,7 @@ extension Service {
         var received = ReceivedBody()
         do {
             try await receive(&received)
+            try await RequestReading.current?.renew()
             let (result, keepsSources) = try await use(received)
             if !keepsSources { await discard(received.parts.values) }
             return result

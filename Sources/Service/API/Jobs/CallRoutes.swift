@@ -22,7 +22,7 @@ struct CallBody: Encodable {
         type = record.type.rawValue
         subject =
             switch record.content {
-            case .job(let job): job.rawValue
+            case .job(let job, _): job.rawValue
             case .message: record.subject
             }
         url = record.url

@@ -1,6 +1,7 @@
 public import SatchelCore
 public import FoundationEssentials
 import Jobs
+import Platform
 
 /// A job as the API shows it: to whoever asks, in events and to webhooks.
 struct JobBody: Encodable {
@@ -15,7 +16,7 @@ struct JobBody: Encodable {
     @Nullable var deadlineAt: Instant?
     @Nullable var finishedAt: Instant?
     var attachments: [AttachmentBody]
-    /// Null also in what the webhook itself sends, which is the same at each attempt.
+    /// Null also in what the webhook itself sends.
     @Nullable var callback: WebhookReport?
 
     /// - Parameter access: What the job opened when it delivered, as far as it still lives.
@@ -136,12 +137,29 @@ struct AttachmentDocument: Encodable {
 }
 
 extension Service {
-    /// A job as webhooks send it: as `GET /v1/jobs/{id}` answers it, but for the webhook itself; nil where the tenant has
-    /// no such job.
-    public func jobDocument(_ id: JobID, of tenant: TenantID) async throws -> Data? {
-        guard var record = try await records.job(id, of: tenant) else { return nil }
-        record.callback = nil
-        return try await document(record)
+    /// The body of a job's call: the job as `GET /v1/jobs/{id}` answered it at the first attempt, but for the call itself.
+    ///
+    /// - Returns: The same bytes for every attempt; nil if the job was deleted or another node has the call.
+    public func body(of call: WebhookDelivery) async throws -> Data? {
+        guard case .job(let id, var body) = call.content else { return nil }
+        if body == nil {
+            guard var record = try await records.job(id, of: call.tenant) else { return nil }
+            record.callback = nil
+            let access = try await access(openedBy: record)
+            let made = TokenTemplate(
+                try JSON.encode(JobBody(record, access: access, self)), hiding: access.map(\.token),
+                keys: record.attachments.reduce(into: [:]) { $0.merge(self.keys(of: $1, by: $1.id.rawValue)) { $1 } })
+            guard try await records.keep(made, of: call) else { return nil }
+            body = made
+        }
+        guard let body else { return nil }
+        var keys: [RenditionKeyPlace: String] = [:]
+        // In these places an attachment stands for a link.
+        for id in Set(body.keys.map(\.link)) {
+            let attachment = try await records.attachment(AttachmentID(rawValue: id), of: call.tenant)
+            if let attachment { keys.merge(self.keys(of: attachment, by: id)) { $1 } }
+        }
+        return body.text(with: try await records.tokens(body.tokens, of: call.tenant), keys: keys)
     }
 
     /// The same for a record that was just read.
@@ -150,10 +168,12 @@ extension Service {
     }
 
     func body(of record: JobRecord) async throws -> JobBody {
+        JobBody(record, access: try await access(openedBy: record), self)
+    }
+
+    private func access(openedBy record: JobRecord) async throws -> [OpenedAccess] {
         // Only a delivery opens access.
-        let access =
-            record.state == .delivered ? try await records.access(openedBy: record.id, of: record.tenant) : []
-        return JobBody(record, access: access, self)
+        record.state == .delivered ? try await records.access(openedBy: record.id, of: record.tenant) : []
     }
 
     func document(_ record: AttachmentRecord) async throws -> AttachmentDocument {
@@ -169,11 +189,12 @@ extension Service {
     /// - Throws: ``Problem/notFound`` where it was deleted meanwhile.
     func waitForEnd(of record: JobRecord, within limit: Duration) async throws -> JobRecord {
         guard !record.state.isFinished else { return record }
+        defer { RequestReading.current?.waited(until: records.time) }
         let end = ContinuousClock.now + limit
         var latest = record
         while true {
             let now = ContinuousClock.now
-            let left = latest.deadlineAt.map { $0 - .wallClock() } ?? .zero
+            let left = latest.deadlineAt.map { $0 - records.time } ?? .zero
             let promise = left > .zero ? now + left + Self.stall : end
             guard
                 let found = try await jobs.finished(

@@ -21,6 +21,9 @@ struct Submitting: Sendable {
         return try await BodyReceiver(service: service).receive(request, of: tenant) { body in
             var (submission, digest) = try await submission(request, body, id: id, tenant: tenant)
             submission.traceparent = context.trace.header
+            if let deadline = submission.deadline {
+                RequestReading.current?.end(within: .seconds(fraction: deadline))
+            }
             var options = service.settings.submissions(of: tenant)
             options.idempotency = key.map { IdempotencyKey(text: $0, bodyDigest: digest) }
             switch try await service.jobs.submit(submission, options) {

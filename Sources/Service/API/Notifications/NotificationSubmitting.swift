@@ -100,13 +100,17 @@ struct NotificationSubmitting: Sendable {
         let answer: NotificationAnswer
         do {
             answer = try await service.records.put(
-                notification, limit: service.settings.tenantQuotas[notification.tenant].pendingNotifications)
+                notification, limit: service.settings.tenantQuotas[notification.tenant].pendingNotifications
+            ).get()
         } catch {
             // Nothing is left of what isn't taken: a job that was made for it goes, with its sources.
-            if let job, job.keepsSources, try await service.records.deleteJob(job.record.id, of: tenant) {
-                service.jobs.deleted(job.record.id, of: tenant)
+            if let job, job.keepsSources {
+                let isDeleted = try await RequestReading.$current.withValue(nil) {
+                    try await service.records.deleteJob(job.record.id, of: tenant)
+                }
+                if isDeleted { service.jobs.deleted(job.record.id, of: tenant) }
             }
-            throw error
+            throw (error as? TriggerError).map { Problem($0, of: "/trigger") } ?? error
         }
         service.notifications.changed()
         return (answer, keepsSources: job?.keepsSources ?? false)

@@ -2,6 +2,7 @@ import SatchelCore
 import HTTPTypes
 import Jobs
 import Payloads
+import Platform
 
 /// Has the media of a payload prepared, and puts what is ready in time into it.
 struct PayloadEnriching: Sendable {
@@ -65,7 +66,9 @@ struct PayloadEnriching: Sendable {
     /// leaves without it.
     private func finishedJob() async throws -> JobRecord {
         try await service.intake.admit(tenant)
-        let end = ContinuousClock.now + .seconds(fraction: wishes.deadline) + Self.grace
+        let deadline = Duration.seconds(fraction: wishes.deadline)
+        RequestReading.current?.end(within: deadline)
+        let end = ContinuousClock.now + deadline + Self.grace
         guard
             let accepted = try await service.jobs.submit(
                 submission, service.settings.submissions(of: submission.tenant)
@@ -75,8 +78,11 @@ struct PayloadEnriching: Sendable {
         }
         let record = try await service.waitForEnd(of: accepted, within: end - .now)
         guard !record.state.isFinished else { return record }
-        // One that finishes just now stays as it is.
-        guard let job = try await service.records.cancel(record.id, of: tenant) else {
+        // One that finishes just now stays as it is. Nobody needs the rest, even if the client has gone.
+        let cancelled = try await RequestReading.$current.withValue(nil) {
+            try await service.records.cancel(record.id, of: tenant)
+        }
+        guard let job = cancelled else {
             throw AttachmentError.notInStore(what: "The job of this payload")
         }
         if job.state == .cancelled { service.jobs.cancelled(job) }

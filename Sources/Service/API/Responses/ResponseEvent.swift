@@ -10,9 +10,8 @@ struct ResponseEvent {
     let decidedBy: ResponseDecider
     let reason: String?
 
-    func call(to url: String) -> OutgoingCall {
+    func call(to url: String, at now: Instant) -> OutgoingCall {
         let call = JobID.generate().rawValue
-        let now = Instant.wallClock()
         let document = JSONValue(members: [
             ("type", JSONValue(CallType.notificationResponse.rawValue)), ("timestamp", JSONValue(now.description)),
             ("data", data),

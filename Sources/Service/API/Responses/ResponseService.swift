@@ -95,11 +95,13 @@ final class ResponseService: Sendable {
             settlement.call = ResponseEvent(
                 response: response, ticket: ticket, context: context,
                 decidedBy: settlement.answer == nil ? .default : .handler, reason: settlement.reason
-            ).call(to: forward.url)
+            ).call(to: forward.url, at: records.time)
         }
-        guard let answer = try await records.settle(response, by: ticket, settlement)?.answer else {
-            throw Problem.notFound
+        // The handler has decided, so that is recorded even if it took its time.
+        let record = try await RequestReading.$current.withValue(nil) {
+            try await records.settle(response, by: ticket, settlement)
         }
+        guard let answer = record?.answer else { throw Problem.notFound }
         JobMetrics.count(
             "responses_total", [("then", answer.then.rawValue), ("decided_by", answer.decidedBy.rawValue)])
         return answer

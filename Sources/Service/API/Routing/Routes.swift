@@ -7,6 +7,7 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     let router = Router(context: ServiceContext.self)
     router.add(middleware: RequestObservation(metrics: service.metrics, isLogging: service.settings.logsRequests))
     router.add(middleware: ProblemMiddleware())
+    router.add(middleware: ReadingMiddleware(records: service.records))
     let answers = EndpointAnswers(service)
     let table = RouteTable(router, answers, service)
     JobRoutes(service: service).add(to: table)

@@ -13,7 +13,7 @@ struct TriggerRoutes: Sendable {
         table.on(.checkTrigger) { request, _ in
             let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit)
             let check = try TriggerCheck(
-                body: body.readableBytesView, now: .wallClock(), in: service.timeZones)
+                body: body.readableBytesView, now: service.records.time, in: service.timeZones)
             return try .json(TriggerCheckAnswer(check))
         }
     }

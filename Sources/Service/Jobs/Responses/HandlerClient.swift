@@ -16,12 +16,18 @@ public struct HandlerClient: Sendable {
     private static let connectLimit: Duration = .seconds(2)
 
     private let client: GuardedClient
+    private let clock: @Sendable () -> Instant
 
     /// - Parameters:
+    ///   - clock: The store's time.
     ///   - gate: Decides who may be called.
     ///   - userAgent: Such as `Satchel/1.0`.
     ///   - resolve: Stands in for the system's name service.
-    public init(guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil) {
+    public init(
+        clock: @escaping @Sendable () -> Instant, guardedBy gate: FetchGuard, userAgent: String,
+        resolve: Fetcher.Resolve? = nil
+    ) {
+        self.clock = clock
         client = GuardedClient(guardedBy: gate, userAgent: userAgent, resolve: resolve, keepsConnections: true)
     }
 
@@ -42,7 +48,7 @@ public struct HandlerClient: Sendable {
         let start = ContinuousClock.now
         do {
             var headers = try WebhookSender.headers(
-                id: id, timestamp: .wallClock(), body: body, secrets: secrets)
+                id: id, timestamp: clock(), body: body, secrets: secrets)
             if secrets.isEmpty { headers.removeAll { $0.name == "webhook-signature" } }
             return .success(try await post(body, headers, to: handler))
         } catch let failure as HandlerFailure {

@@ -114,14 +114,16 @@ public final class UploadService: Sendable {
         await before?.stop()
         defer { end(writing) }
         try await begin(writing, upload, request)
-        let outcome: Result<Void, any Error>
-        do {
-            outcome = .success(try await writing.take(body))
-        } catch {
-            outcome = .failure(error)
+        // A client that leaves cancels the request: what arrived is worth keeping all the same, however late that is.
+        return try await RequestReading.$current.withValue(nil) {
+            let outcome: Result<Void, any Error>
+            do {
+                outcome = .success(try await writing.take(body))
+            } catch {
+                outcome = .failure(error)
+            }
+            return try await Task { try await self.conclude(writing, outcome, upload, request) }.value
         }
-        // A client that leaves cancels the request: what arrived is worth keeping all the same.
-        return try await Task { try await self.conclude(writing, outcome, upload, request) }.value
     }
 
     private func conclude(

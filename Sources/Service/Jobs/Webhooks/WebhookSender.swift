@@ -16,8 +16,8 @@ import Synchronization
 /// is guarded like a fetch's, with allowances of its own; redirects are not followed, and of an answer only the status
 /// and `Retry-After` count. Its first bytes are kept for people to read.
 public final class WebhookSender: Sendable {
-    /// The finished job as the receiver gets it; nil where it was deleted.
-    public typealias Content = @Sendable (TenantID, JobID) async throws -> Data?
+    /// The body of a job's call, the same at each attempt; nil where the job was deleted.
+    public typealias Content = @Sendable (WebhookDelivery) async throws -> Data?
     /// The secrets that a tenant's webhooks are signed with, the current one first.
     public typealias Secrets = @Sendable (TenantID) async throws -> [WebhookSecret]
 
@@ -29,8 +29,6 @@ public final class WebhookSender: Sendable {
     private static let connectLimit: Duration = .seconds(5)
     /// Bytes of an answer that are read, of which few are kept.
     private static let answerLimit = 64 << 10
-    /// Nobody else takes a call that is underway.
-    private static let reservation: Duration = .seconds(60)
     /// Between two looks for calls that are due, where nothing happens here: what another process did.
     private static let interval: Duration = .seconds(1)
     /// Between two transactions: calls that end meanwhile are recorded by one, which takes as many new ones.
@@ -41,7 +39,7 @@ public final class WebhookSender: Sendable {
     /// The longest pause after the store failed.
     private static let longestPause: Duration = .seconds(5)
 
-    private let records: any WebhookQueue & AccessRecords & RenditionKeyRecords
+    private let records: any WebhookQueue & AccessRecords & RenditionKeyRecords & NodeCounting
     private let workers: @Sendable () -> Int
     private let client: GuardedClient
     private let schedule: WebhookSchedule
@@ -57,7 +55,7 @@ public final class WebhookSender: Sendable {
     ///   - userAgent: Such as `Satchel/1.0`.
     ///   - resolve: Stands in for the system's name service.
     public convenience init(
-        records: any WebhookQueue & AccessRecords & RenditionKeyRecords,
+        records: any WebhookQueue & AccessRecords & RenditionKeyRecords & NodeCounting,
         among workers: @escaping @Sendable () -> Int = { 1 },
         guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
         schedule: WebhookSchedule = WebhookSchedule(), secrets: @escaping Secrets, content: @escaping Content
@@ -70,7 +68,7 @@ public final class WebhookSender: Sendable {
     }
 
     init(
-        records: any WebhookQueue & AccessRecords & RenditionKeyRecords,
+        records: any WebhookQueue & AccessRecords & RenditionKeyRecords & NodeCounting,
         among workers: @escaping @Sendable () -> Int = { 1 }, client: GuardedClient,
         schedule: WebhookSchedule,
         timeLimit: Duration,
@@ -91,6 +89,7 @@ public final class WebhookSender: Sendable {
         records.whenWebhooksCome { [signal] in signal.give() }
         let ended = Ended()
         var unrecorded: [WebhookResult] = []
+        var underway: Set<String> = []
         await withDiscardingTaskGroup { group in
             var places = WebhookPlaces(Self.width)
             var failures = 0
@@ -104,7 +103,9 @@ public final class WebhookSender: Sendable {
                 var wait = interval
                 var pace = Self.pace
                 do throws(AttachmentError) {
-                    let batch = try await records.webhooks(after: unrecorded, within: places, for: Self.reservation)
+                    let batch = try await records.webhooks(after: unrecorded, within: places, besides: underway)
+                    underway.subtract(unrecorded.map(\.callback.id))
+                    underway.formUnion(batch.calls.map(\.id))
                     unrecorded = []
                     failures = 0
                     places.turn = batch.turn
@@ -144,10 +145,9 @@ public final class WebhookSender: Sendable {
     /// Records what became of the last calls.
     private func settle(_ results: [WebhookResult]) async {
         guard !results.isEmpty else { return }
-        // In a task of its own, for this one is cancelled. Where the store doesn't take it, the reservation runs out.
-        await Task {
-            _ = try? await records.webhooks(after: results, within: WebhookPlaces(0), for: Self.reservation)
-        }.value
+        // In a task of its own, for this one is cancelled. If the store doesn't take it, the calls are due again once this node
+        // is gone.
+        await Task { _ = try? await records.webhooks(after: results, within: WebhookPlaces(0), besides: nil) }.value
     }
 
     /// Calls that came to their end, to be recorded together.
@@ -179,9 +179,12 @@ public final class WebhookSender: Sendable {
     // MARK: One call
 
     private func deliver(_ callback: WebhookDelivery) async -> Ended.Call {
-        let (start, at) = (ContinuousClock.now, Instant.wallClock())
+        let (start, at) = (ContinuousClock.now, records.time)
         let called = await call(callback)
         if Task.isCancelled, called.outcome != .delivered {
+            // An interrupted attempt does not count.
+            var callback = callback
+            callback.attempt -= 1
             let again = WebhookOutcome.again(after: .zero, reason: "the service stopped")
             return Ended.Call(result: WebhookResult(again, of: callback), isAnswered: true)
         }
@@ -226,7 +229,7 @@ public final class WebhookSender: Sendable {
     }
 
     private func call(_ callback: WebhookDelivery) async -> Called {
-        if let end = callback.giveUpAt, end < .wallClock() {
+        if let end = callback.giveUpAt, end < records.time {
             return Called(
                 outcome: .failed(reason: "given up: the call expired before it could be made"), isTried: false)
         }
@@ -236,8 +239,7 @@ public final class WebhookSender: Sendable {
                 return Called(outcome: .failed(reason: "the job was deleted"), isTried: false)
             }
             var headers = try Self.headers(
-                id: callback.id, timestamp: Instant.wallClock(), body: body, secrets: try await secrets(callback.tenant)
-            )
+                id: callback.id, timestamp: records.time, body: body, secrets: try await secrets(callback.tenant))
             if let traceparent = callback.traceparent { headers.append(("traceparent", traceparent)) }
             let answer = try await post(body, headers, to: try FetchURL(callback.url))
             let outcome: WebhookOutcome =
@@ -262,7 +264,7 @@ public final class WebhookSender: Sendable {
     /// Nil where it tells of a job that was deleted.
     private func body(of callback: WebhookDelivery) async throws -> Data? {
         switch callback.content {
-        case .job(let job): try await content(callback.tenant, job)
+        case .job: try await content(callback)
         case .message(let template): try await records.text(of: template, of: callback.tenant)
         }
     }
@@ -270,7 +272,7 @@ public final class WebhookSender: Sendable {
     private func again(_ callback: WebhookDelivery, _ reason: String, _ answer: Answer?) -> WebhookOutcome {
         var random = SystemRandomNumberGenerator.addressable
         let wait = schedule.ending(at: callback.giveUpAt, since: callback.createdAt).wait(
-            after: callback.attempt, age: Instant.wallClock() - callback.createdAt, retryAfter: answer?.retryAfter,
+            after: callback.attempt, age: records.time - callback.createdAt, retryAfter: answer?.retryAfter,
             using: &random)
         guard let wait else { return .failed(reason: "given up after \(callback.attempt) attempts: \(reason)") }
         return .again(after: wait, reason: reason)

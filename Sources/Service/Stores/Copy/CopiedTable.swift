@@ -19,7 +19,7 @@ struct CopiedTable: Sendable {
         CopiedTable(name: "idempotency_keys", key: ["tenant", "key"]),
         CopiedTable(name: "retained_submissions", key: ["job"]),
         CopiedTable(name: "retained_sources", key: ["job", "name"], sources: ["name"]),
-        CopiedTable(name: "calls", key: ["id"]),
+        CopiedTable(name: "calls", key: ["id"], changed: ["node": "NULL"]),
         CopiedTable(name: "notifications", key: ["key"]),
         CopiedTable(name: "notification_sources", key: ["notification"]),
         CopiedTable(name: "notification_media", key: ["notification", "attachment"]),

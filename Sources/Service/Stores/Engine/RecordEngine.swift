@@ -39,6 +39,9 @@ protocol RecordEngine: Sendable {
     /// write, and garbage is removed without being recorded first.
     var hasOneWriter: Bool { get }
 
+    /// The store's time, without asking.
+    var time: Instant { get }
+
     /// What reads the clock within a statement.
     ///
     /// - Parameter value: The store's time, where the engine has no clock of its own.

@@ -36,6 +36,8 @@ final class RecordTransaction: StatementSender {
     var takesBack = false
     /// What other nodes are to look at after the commit.
     var wakes: Set<PostgresWakeups.Channel> = []
+    /// Whether a statement changed rows.
+    private(set) var hasChanges = false
     /// Whether the last submission took the place of a job: then none was overlooked.
     var tookKnownPlace = false
 
@@ -62,8 +64,13 @@ final class RecordTransaction: StatementSender {
 
     /// Statements that are sent together, in one round trip.
     func send(_ statements: [Statement]) throws -> [RecordRows] {
-        try statements.isEmpty ? [] : sender.send(statements)
+        guard !statements.isEmpty else { return [] }
+        let rows = try sender.send(statements)
+        hasChanges = hasChanges || zip(statements, rows).contains { !Self.isRead($0.sql) && $1.changes > 0 }
+        return rows
     }
+
+    private static func isRead(_ sql: String) -> Bool { sql.hasPrefix("SELECT") || sql.hasPrefix("WITH") }
 
     /// Notes what was done, for the audit list.
     func note(_ note: AuditNote?) {

@@ -31,7 +31,9 @@ final class PostgresEngine: RecordEngine {
         self.clock = clock
         let wakeups = PostgresWakeups(pool.parameters, areWanted: notifies)
         self.wakeups = wakeups
-        members = PostgresNode(pool.parameters, at: url, timing) { wakeups.divide(among: $0) }
+        members = PostgresNode(pool.parameters, at: url, timing, silence: pool.readers(areCut:)) {
+            wakeups.divide(among: $0)
+        }
     }
 
     var node: any StoreNode { members }
@@ -85,6 +87,7 @@ final class PostgresEngine: RecordEngine {
     var revocations: UInt64? { SeededFault.cacheDecides.isOn ? 0 : nil }
     var cluster: PostgresEngine? { self }
 
+    var time: Instant { fixedTime ?? members.time }
     func clock(_ value: String) -> String { PostgresClock.sql }
     var machineTime: Instant? { nil }
 

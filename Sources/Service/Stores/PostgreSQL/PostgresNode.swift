@@ -24,6 +24,10 @@ final class PostgresNode: StoreNode {
         var lows = ClaimLows()
         /// When it is looked how many jobs wait.
         var room = QueueRoom()
+        /// Between two looks whether the server answers; shorter while it does not.
+        var probe: Duration = .seconds(1)
+        /// This machine's clock, which operators are told about where it is wrong.
+        var wallClock: @Sendable () -> Instant = Instant.wallClock
     }
 
     let id = UUID().uuidString.lowercased()
@@ -36,8 +40,11 @@ final class PostgresNode: StoreNode {
     private let pool: PostgresPool
     /// Told how many nodes and commands live, at each heartbeat.
     private let tell: @Sendable (Int) -> Void
+    /// Told whether the server is silent.
+    private let silence: @Sendable (Bool) -> Void
     private let state: Mutex<State>
     private let beating = Mutex<Task<Void, Never>?>(nil)
+    private let probing = Mutex<Task<Void, Never>?>(nil)
 
     private struct State {
         /// Nil for a command.
@@ -81,11 +88,12 @@ final class PostgresNode: StoreNode {
 
     init(
         _ parameters: PostgresParameters, at url: String? = nil, _ timing: Timing,
-        _ tell: @escaping @Sendable (Int) -> Void
+        silence: @escaping @Sendable (Bool) -> Void = { _ in }, _ tell: @escaping @Sendable (Int) -> Void
     ) {
         pool = PostgresPool(parameters, writers: 1, readers: 1)
         self.url = url
         self.tell = tell
+        self.silence = silence
         self.timing = timing
         state = Mutex(State(lows: timing.lows, room: timing.room))
         slot = Int.random(in: 0..<Self.slots)
@@ -93,6 +101,7 @@ final class PostgresNode: StoreNode {
 
     deinit {
         beating.withLock(\.self)?.cancel()
+        probing.withLock(\.self)?.cancel()
         // Its jobs are free at once; where that fails, its heartbeats stay out.
         Task { [pool, id] in
             _ = try? await pool.batch([
@@ -119,6 +128,30 @@ final class PostgresNode: StoreNode {
         state.withLock { $0.role = role }
         try? await beat()
         goOn()
+        probing.withLock { task in
+            task = task ?? Task { [pool, silence, timing] in await Self.probe(pool, every: timing.probe, silence) }
+        }
+    }
+
+    /// Watches for a server that stays connected and says nothing. The questions have a connection of their own, so that slow
+    /// statements are no silence.
+    private static func probe(
+        _ pool: PostgresPool, every interval: Duration, _ tell: @Sendable (Bool) -> Void
+    ) async {
+        var answers = 2
+        while (try? await Task.sleep(for: answers < 2 ? interval / 4 : interval)) != nil {
+            do throws(PostgresError) {
+                // With the pause before it this makes ``PostgresPool/longestSilence``.
+                _ = try await pool.rows("SELECT 1", within: PostgresPool.longestSilence - interval)
+                answers = min(answers + 1, 2)
+                if answers == 2 { tell(false) }
+            } catch {
+                // A server that refuses connections is not silent.
+                guard answers < 2 || error.isSilence else { continue }
+                answers = 0
+                if error.isSilence { tell(true) }
+            }
+        }
     }
 
     /// Takes on nothing new: others have its share.
@@ -148,23 +181,28 @@ final class PostgresNode: StoreNode {
         let rows = try await pool.batch([
             Statement(
                 """
-                INSERT INTO nodes (id, name, version, slot, url, role, draining, started_at, heartbeat_at)
-                VALUES ($1, $2, $3, $4, $5, $6, $7, \(PostgresClock.sql), \(PostgresClock.sql))
+                INSERT INTO nodes (id, name, version, slot, url, role, draining, started_at, heartbeat_at, clock_ahead)
+                VALUES ($1, $2, $3, $4, $5, $6, $7, \(PostgresClock.sql), \(PostgresClock.sql), $8 - \(PostgresClock.sql))
                 ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at, role = excluded.role,
-                    draining = excluded.draining
+                    draining = excluded.draining, clock_ahead = excluded.clock_ahead
                 RETURNING heartbeat_at
                 """,
                 [
                     .uuid(id), .text(ProcessInfo.processInfo.hostName), .text("\(Schema.version)"), .int(slot),
                     .text(url), .text(role?.rawValue ?? NodeCensus.command), .bool(isDraining),
+                    .int(timing.wallClock().milliseconds),
                 ]),
             Statement("SELECT id, role, draining FROM nodes WHERE \(isAlive)"),
         ])
         let census = try NodeCensus(rows[1])
         tell(census.ids.count)
         let time = try rows[0].first?.int64("heartbeat_at")
+        let trip = ContinuousClock.now - now
         state.withLock { state in
-            if let time, state.server.note(Instant(milliseconds: time), at: now, tolerance: mostDrift),
+            // An answer that took long, such as over a pause of this process, says nothing about the time.
+            let isPrompt = trip < PostgresPool.longestSilence || state.server.expected(at: now) == nil
+            if let time, isPrompt,
+                state.server.note(Instant(milliseconds: time), at: now + trip / 2, tolerance: mostDrift),
                 state.steadySince != nil
             {
                 // All other nodes' heartbeats and claims have to come anew, by the clock as it is now.
@@ -183,6 +221,9 @@ final class PostgresNode: StoreNode {
             state.census = census
         }
     }
+
+    /// The server's time, without asking.
+    var time: Instant { state.withLock { $0.server.expected(at: .now) } ?? .wallClock() }
 
     /// Who lives, as of the last heartbeat.
     var census: NodeCensus { state.withLock(\.census) }

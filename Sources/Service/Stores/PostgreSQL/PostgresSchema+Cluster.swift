@@ -3,7 +3,7 @@ extension PostgresSchema {
     static let cluster = """
         CREATE TABLE nodes (
             id uuid PRIMARY KEY, name text NOT NULL, version text NOT NULL, slot int NOT NULL, started_at bigint NOT NULL,
-            heartbeat_at bigint NOT NULL, url text, role text NOT NULL, draining boolean NOT NULL);
+            heartbeat_at bigint NOT NULL, url text, role text NOT NULL, draining boolean NOT NULL, clock_ahead bigint NOT NULL);
 
         -- One run of a name is open at a time.
         CREATE TABLE runs (

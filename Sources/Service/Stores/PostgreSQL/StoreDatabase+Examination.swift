@@ -38,6 +38,8 @@ public struct DatabaseExamination: Hashable, Sendable {
         public var isDraining: Bool
         /// Where others reach it, empty where none wants to; nil where it doesn't say.
         public var url: String?
+        /// What its machine's clock is ahead of the database's.
+        public var clockAhead: Duration
     }
 }
 
@@ -112,13 +114,14 @@ extension StoreDatabase {
         // An older schema's nodes say nothing of it.
         guard examination.schema == Schema.version else { return examination }
         let nodes = try await pool.rows(
-            "SELECT name, role, draining, url FROM nodes WHERE \(PostgresNode.isAlive(within: deadAfter)) ORDER BY name",
+            "SELECT name, role, draining, url, clock_ahead FROM nodes WHERE \(PostgresNode.isAlive(within: deadAfter)) ORDER BY name",
             on: .write)
         for node in nodes {
             examination.nodes.append(
                 DatabaseExamination.LivingNode(
                     name: try node.text("name"), role: try node.optionalText("role").flatMap(NodeRole.init(rawValue:)),
-                    isDraining: try node.bool("draining"), url: try node.optionalText("url")))
+                    isDraining: try node.bool("draining"), url: try node.optionalText("url"),
+                    clockAhead: .milliseconds(try node.int64("clock_ahead"))))
         }
         return examination
     }

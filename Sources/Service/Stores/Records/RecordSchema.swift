@@ -242,13 +242,14 @@ enum RecordSchema {
             receiver text COLLATE "C" NOT NULL, traceparent text, created_at bigint NOT NULL, give_up_at bigint,
             state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'delivered', 'failed', 'cancelled')),
             attempt int NOT NULL DEFAULT 0 CHECK (attempt >= 0), due_at bigint NOT NULL,
-            underway boolean NOT NULL DEFAULT false, finished_at bigint, reason text,
+            node uuid, finished_at bigint, reason text,
             is_kept boolean NOT NULL DEFAULT true, answers text, body bytea, UNIQUE (job, generation),
             CHECK ((state = 'pending') = (finished_at IS NULL)), CHECK ((job IS NULL) = (generation IS NULL)),
-            CHECK ((job IS NULL) = (body IS NOT NULL)))
+            CHECK (job IS NOT NULL OR body IS NOT NULL), CHECK (node IS NULL OR state = 'pending'))
         """,
-        "CREATE INDEX calls_due ON calls (due_at) WHERE state = 'pending'",
-        "CREATE INDEX calls_by_receiver ON calls (tenant, receiver, due_at) WHERE state = 'pending'",
+        "CREATE INDEX calls_due ON calls (due_at) WHERE state = 'pending' AND node IS NULL",
+        "CREATE INDEX calls_by_receiver ON calls (tenant, receiver, due_at) WHERE state = 'pending' AND node IS NULL",
+        "CREATE INDEX calls_by_node ON calls (node) WHERE node IS NOT NULL",
         "CREATE INDEX calls_by_end ON calls (finished_at) WHERE finished_at IS NOT NULL",
         "CREATE INDEX calls_by_subject ON calls (tenant, subject) WHERE subject IS NOT NULL",
         "CREATE INDEX calls_by_state ON calls (tenant, state, id)",

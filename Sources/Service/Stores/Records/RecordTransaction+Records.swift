@@ -12,7 +12,7 @@ extension RecordTransaction {
                 """
                 SELECT jobs.*, profiles.name AS profile_name, queue.state AS queue_state, queue.attempt AS queue_attempt,
                     queue.deadline_at AS queue_deadline, queue.has_callback, calls.state AS call_state,
-                    calls.attempt AS call_attempt, calls.due_at AS call_due, calls.underway, calls.reason
+                    calls.attempt AS call_attempt, calls.due_at AS call_due, calls.node AS call_node, calls.reason
                 FROM jobs JOIN profiles ON profiles.key = jobs.profile LEFT JOIN queue ON queue.job = jobs.key
                     LEFT JOIN calls ON calls.job = jobs.key AND calls.generation = jobs.generation
                 WHERE jobs.key = ANY($1::bigint[])
@@ -122,7 +122,7 @@ extension JobRecord {
         } else if let state = try row.optionalText("call_state") {
             callback = WebhookReport(
                 state: try .init(column: state), attempts: try row.int("call_attempt"),
-                dueAt: try row.instant("call_due"), isUnderway: try row.bool("underway"),
+                dueAt: try row.instant("call_due"), isUnderway: try row.optionalText("call_node") != nil,
                 reason: try row.optionalText("reason"))
         }
     }

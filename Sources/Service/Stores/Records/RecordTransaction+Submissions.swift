@@ -1,11 +1,14 @@
 internal import SatchelCore
 internal import FoundationEssentials
+internal import Platform
 internal import Postgres
 
 /// A submission of one job.
 struct SubmittedJob: Sendable {
     var new: NewJob
     var options: SubmissionOptions
+    /// The request that brought it.
+    var reading = RequestReading.current
 
     var name: JobName { JobName(tenant: new.submission.tenant, job: new.submission.id) }
 }
@@ -114,6 +117,7 @@ extension RecordTransaction {
         var placed: [(index: Int, job: PlacedJob)] = []
         for index in usual where context.known[index] == nil {
             let (new, options) = (jobs[index].new, jobs[index].options)
+            guard jobs[index].reading?.isInTime(at: now) ?? true else { continue }
             let digest = Column.digest(new.stored.profile)
             if context.profiles[digest] == nil {
                 context.profiles[digest] = try profileKey(new.submission.profile, body: new.stored.profile)

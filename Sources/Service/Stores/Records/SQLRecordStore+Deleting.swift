@@ -58,7 +58,13 @@ extension SQLRecordStore {
             let ended = try work.run(
                 """
                 DELETE FROM access WHERE id IN (
-                    SELECT id FROM access WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
+                    SELECT id FROM access
+                    -- A pending call starts the access of its job anew.
+                    WHERE expires_at <= $1 AND NOT (by_job AND EXISTS (
+                        SELECT 1 FROM attachments JOIN calls ON calls.job = attachments.job
+                        WHERE attachments.tenant = access.tenant AND attachments.id = access.attachment
+                            AND calls.state = 'pending'))
+                    LIMIT $2 FOR UPDATE SKIP LOCKED)
                 RETURNING tenant, kind, ended_at
                 """, [.int(work.now.milliseconds), .int(limit)])
             var leftToExpire = 0

@@ -2,19 +2,24 @@ public import SatchelCore
 internal import Postgres
 
 extension SQLRecordStore {
-    public func put(_ new: NewNotification, limit: Int?) async throws(AttachmentError) -> NotificationAnswer {
+    public func put(
+        _ new: NewNotification, limit: Int?
+    ) async throws(AttachmentError) -> Result<NotificationAnswer, TriggerError> {
         try await write { [keys] work in
             let existing = try work.lockNotification(new.id, of: new.tenant)
             let open = try work.firings(of: existing?.key, isOpen: true)
             let (answer, changes) = NotificationDecision.put(
                 new, existing: existing?.record, open: open, at: work.now)
+            if !changes.isEmpty, case .date? = new.submission.trigger, let at = new.next?.at, at <= work.now {
+                return .failure(.passed(at: at))
+            }
             if let limit, !changes.isEmpty, existing?.record.state != .pending {
                 try QuotaSubject.pendingNotifications.admit(try work.pendingNotifications(of: new.tenant), of: limit)
             }
             try work.apply(changes)
             if !changes.isEmpty { try work.keep(new.sources, of: new, keys) }
             if !changes.isEmpty, let at = new.next?.at, at < work.now + Self.soon { work.wakes.insert(.due) }
-            return answer
+            return .success(answer)
         }
     }
 

@@ -25,8 +25,8 @@ extension SQLRecordStore {
                     Self.count("calls WHERE tenant = $1 AND state = 'failed'", [name]),
                     Statement(
                         """
-                        SELECT count(*) FILTER (WHERE attempt > 0) AS n FROM (
-                            SELECT attempt FROM calls WHERE tenant = $1 AND state = 'pending'
+                        SELECT count(*) FILTER (WHERE attempt > 0 OR node IS NOT NULL) AS n FROM (
+                            SELECT attempt, node FROM calls WHERE tenant = $1 AND state = 'pending'
                             LIMIT \(TenantOverview.most)) AS waiting
                         """, [name]),
                 ]

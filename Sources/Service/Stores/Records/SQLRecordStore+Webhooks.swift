@@ -4,19 +4,37 @@ internal import Postgres
 
 extension SQLRecordStore {
     public func webhooks(
-        after results: [WebhookResult], within places: WebhookPlaces, for duration: Duration
+        after results: [WebhookResult], within places: WebhookPlaces, besides underway: Set<String>?
     ) async throws(AttachmentError) -> WebhookBatch {
-        if results.isEmpty {
-            // A look first: who asks again and again must not wear out the disk.
-            let (isDue, next) = try await read { work in
-                let due = try work.run(RecordTransaction.webhooksDue, [.int(work.now.milliseconds), 1])
-                return (!due.isEmpty, try work.nextWebhook())
+        do { try await node.live() } catch { throw AttachmentError(storing: error) }
+        let rescue = node.mayRescue(in: RecordTransaction.callRescue)
+        do throws(AttachmentError) {
+            if results.isEmpty {
+                // Reads first, so that frequent looks do not wear out the disk.
+                let (isDue, next) = try await read { work in
+                    let due = try work.run(RecordTransaction.webhooksDue, [.int(work.now.milliseconds), 1])
+                    let mayBeLost = try rescue != nil && work.hasOtherCalls(besides: underway)
+                    return (mayBeLost || !due.isEmpty, try work.nextWebhook())
+                }
+                guard isDue, places.free > 0 else { return WebhookBatch(next: next, turn: places.turn) }
             }
-            guard isDue, places.free > 0 else { return WebhookBatch(next: next, turn: places.turn) }
+            return try await write { work in
+                for result in results { try work.record(result) }
+                try work.freeLostCalls(within: rescue, besides: underway)
+                return try work.takeWebhooks(within: places)
+            }
+        } catch {
+            if rescue != nil { node.failedToRescue(in: RecordTransaction.callRescue) }
+            throw error
         }
-        return try await write { work in
-            for result in results { try work.record(result) }
-            return try work.takeWebhooks(within: places, for: duration)
+    }
+
+    public func keep(_ body: TokenTemplate, of call: WebhookDelivery) async throws(AttachmentError) -> Bool {
+        try await write { [node] work in
+            try work.run(
+                "UPDATE calls SET body = $3 WHERE id = $1 AND tenant = $2 AND node = $4",
+                [.text(call.id), .text(call.tenant.rawValue), .bytes(Array(body.stored)), .uuid(node.id)]
+            ).changes > 0
         }
     }
 
@@ -80,10 +98,41 @@ extension SQLRecordStore {
 }
 
 extension RecordTransaction {
-    /// Not locked: a look, or what ``take(_:within:for:)`` locks then.
+    /// Not locked: a look, or what ``take(_:)`` locks then.
     fileprivate static let webhooksDue = """
-        SELECT id, tenant, receiver FROM calls WHERE state = 'pending' AND due_at <= $1 ORDER BY due_at LIMIT $2
+        SELECT id, tenant, receiver FROM calls
+        WHERE state = 'pending' AND node IS NULL AND due_at <= $1 ORDER BY due_at LIMIT $2
         """
+    /// What ``StoreNode/mayRescue(in:)`` knows the calls by. No run has this name.
+    fileprivate static let callRescue = " calls"
+
+    /// Whether nodes have calls of which this one doesn't know.
+    fileprivate func hasOtherCalls(besides underway: Set<String>?) throws -> Bool {
+        try !run(
+            "SELECT 1 FROM calls WHERE node IS NOT NULL AND (node <> $1 OR $3 AND id <> ALL($2::text[])) LIMIT 1",
+            [.uuid(store.node.id), .texts(Array(underway ?? [])), .bool(underway != nil)]
+        ).isEmpty
+    }
+
+    /// Makes calls due again that no node has in hand: those of dead nodes, and those that this node got without knowing, as
+    /// an answer was lost. Their interrupted attempts do not count.
+    fileprivate func freeLostCalls(within time: ClosedRange<Instant>?, besides underway: Set<String>?) throws {
+        let (own, free) = (SQLValue.uuid(store.node.id), "UPDATE calls SET node = NULL WHERE node")
+        var statements: [Statement] = []
+        if let time {
+            let alive = "\(store.engine.clock("$2")) NOT BETWEEN $2 AND $3 OR \(store.node.lives("calls.node"))"
+            statements.append(
+                Statement(
+                    "\(free) <> $1 AND NOT (\(alive))",
+                    [own, .int(time.lowerBound.milliseconds), .int(time.upperBound.milliseconds)]))
+        }
+        if let underway, time != nil || mayHaveCommitted {
+            statements.append(
+                Statement("\(free) = $1 AND id <> ALL($2::text[])", [own, .texts(underway.sorted())]))
+        }
+        _ = try send(statements)
+    }
+
     /// Receivers that are looked at in one transaction, where not all that is due can be called at once.
     private static let receiversAtOnce = 64
 
@@ -103,16 +152,16 @@ extension RecordTransaction {
     /// Until the next webhook becomes due that isn't yet; nil where there is none.
     fileprivate func nextWebhook() throws -> Duration? {
         let row = try run(
-            "SELECT due_at FROM calls WHERE state = 'pending' AND due_at > $1 ORDER BY due_at LIMIT 1",
+            "SELECT due_at FROM calls WHERE state = 'pending' AND node IS NULL AND due_at > $1 ORDER BY due_at LIMIT 1",
             [.int(now.milliseconds)]
         ).first
         return try row.map { try $0.instant("due_at") - now }
     }
 
-    /// What makes a call due again, at `$3`.
+    /// What makes a call due again, at `$3`. A job is then told as it is by then.
     fileprivate static let replayed = """
-        state = 'pending', attempt = 0, due_at = $3, underway = false, finished_at = NULL, reason = NULL,
-        give_up_at = NULL
+        state = 'pending', attempt = 0, due_at = $3, node = NULL, finished_at = NULL, reason = NULL, give_up_at = NULL,
+        body = CASE WHEN calls.job IS NULL THEN body END
         """
 
     /// What a ``CallRecord`` and a ``WebhookDelivery`` are made of.
@@ -139,7 +188,7 @@ extension RecordTransaction {
     func cancelling(callsOf subject: String, tenant: TenantID, reason: String) -> Statement {
         Statement(
             """
-            UPDATE calls SET state = 'cancelled', underway = false, finished_at = $3, reason = $4
+            UPDATE calls SET state = 'cancelled', node = NULL, finished_at = $3, reason = $4
             WHERE tenant = $1 AND subject = $2 AND state = 'pending'
             """, [.text(tenant.rawValue), .text(subject), .int(now.milliseconds), .text(reason)])
     }
@@ -148,25 +197,26 @@ extension RecordTransaction {
         let (call, outcome) = (result.callback, result.outcome)
         var values: [SQLValue] = [
             .text(call.id), .text(call.tenant.rawValue), .text(outcome.reason), .text(try result.answers?.column),
+            .int(call.attempt),
         ]
         var conditions = "id = $1 AND tenant = $2 AND state = 'pending'"
         let changes: String
         if case .again(let delay, _) = outcome {
-            changes = "due_at = $5"
+            changes = "due_at = $6"
             values.append(.int((now + delay).milliseconds))
         } else {
-            changes = "finished_at = $5, state = \(outcome == .delivered ? "'delivered'" : "'failed'")"
+            changes = "finished_at = $6, state = \(outcome == .delivered ? "'delivered'" : "'failed'")"
             values.append(.int(now.milliseconds))
         }
-        // Whoever was told was told, even if somebody else has it in hand by now.
+        // A receiver that was told was told, even if another node has the call by now.
         if outcome != .delivered {
-            conditions += " AND attempt = $6"
-            values.append(.int(call.attempt))
+            conditions += " AND node = $7"
+            values.append(.uuid(store.node.id))
         }
         let changed = try send([
             Statement(
                 """
-                UPDATE calls SET underway = false, reason = $3, answers = coalesce($4, answers), \(changes)
+                UPDATE calls SET node = NULL, attempt = $5, reason = $3, answers = coalesce($4, answers), \(changes)
                 WHERE \(conditions)
                 """, values),
             Statement(
@@ -177,7 +227,7 @@ extension RecordTransaction {
         try settleFiring(firing, end)
     }
 
-    fileprivate func takeWebhooks(within places: WebhookPlaces, for duration: Duration) throws -> WebhookBatch {
+    fileprivate func takeWebhooks(within places: WebhookPlaces) throws -> WebhookBatch {
         var places = places
         let free = places.free
         var due: [Call] = []
@@ -201,7 +251,8 @@ extension RecordTransaction {
                 waiting[receiver] = try run(
                     """
                     SELECT id, tenant, receiver FROM calls
-                    WHERE state = 'pending' AND tenant = $1 AND receiver = $2 AND due_at <= $3 ORDER BY due_at LIMIT $4
+                    WHERE state = 'pending' AND node IS NULL AND tenant = $1 AND receiver = $2 AND due_at <= $3
+                    ORDER BY due_at LIMIT $4
                     """,
                     [
                         .text(receiver.tenant.rawValue), .text(receiver.origin), .int(now.milliseconds),
@@ -214,21 +265,31 @@ extension RecordTransaction {
             // There is more, of these or of others. Where nobody may begin, the end of a call is waited for.
             if !taken.isEmpty || round.last != nil { next = Self.pause }
         }
-        return WebhookBatch(calls: try take(taken.map(\.id), for: duration), next: next, turn: turn)
+        return WebhookBatch(calls: try take(taken.map(\.id)), next: next, turn: turn)
     }
 
     /// Takes calls, but for those that somebody else took a moment before.
-    private func take(_ ids: [String], for duration: Duration) throws -> [WebhookDelivery] {
+    private func take(_ ids: [String]) throws -> [WebhookDelivery] {
         guard !ids.isEmpty else { return [] }
         let rows = try run(
             """
             SELECT \(Self.callColumns), line.place FROM unnest($1::text[]) WITH ORDINALITY AS line (id, place)
                 JOIN calls ON calls.id = line.id
-            WHERE calls.state = 'pending' AND calls.due_at <= $2 ORDER BY line.place FOR UPDATE OF calls SKIP LOCKED
+            WHERE calls.state = 'pending' AND calls.node IS NULL AND calls.due_at <= $2
+            ORDER BY line.place FOR UPDATE OF calls SKIP LOCKED
             """, [.texts(ids), .int(now.milliseconds)])
-        try run(
-            "UPDATE calls SET attempt = attempt + 1, due_at = $2, underway = true WHERE id = ANY($1::text[])",
-            [.texts(try rows.map { try $0.text("id") }), .int((now + duration).milliseconds)])
+        let taken = SQLValue.texts(try rows.map { try $0.text("id") })
+        _ = try send([
+            Statement("UPDATE calls SET node = $2 WHERE id = ANY($1::text[])", [taken, .uuid(store.node.id)]),
+            // The receiver has the access of a job for its whole time, at each attempt.
+            Statement(
+                """
+                UPDATE access SET created_at = $2, expires_at = $2 + (access.expires_at - access.created_at)
+                FROM calls JOIN attachments ON attachments.job = calls.job AND attachments.generation = calls.generation
+                WHERE calls.id = ANY($1::text[]) AND access.tenant = attachments.tenant
+                    AND access.attachment = attachments.id AND by_job AND ended_at IS NULL
+                """, [taken, .int(now.milliseconds)]),
+        ])
         return try rows.map { row in
             var delivery = try WebhookDelivery(row)
             delivery.attempt += 1
@@ -243,7 +304,8 @@ extension RecordTransaction {
             let row = try run(
                 """
                 SELECT tenant, receiver FROM calls
-                WHERE state = 'pending' AND (tenant, receiver) > ($1::text COLLATE "C", $2::text COLLATE "C")
+                WHERE state = 'pending' AND node IS NULL
+                    AND (tenant, receiver) > ($1::text COLLATE "C", $2::text COLLATE "C")
                 ORDER BY tenant, receiver LIMIT 1
                 """, [.text(round.last?.tenant.rawValue ?? ""), .text(round.last?.origin ?? "")]
             ).first
@@ -255,10 +317,11 @@ extension RecordTransaction {
 extension CallContent {
     /// Of a row of `calls`, with its job's id.
     fileprivate init(_ row: RecordRow) throws {
-        if let body = try row.optionalBytes("body") {
-            self = .message(TokenTemplate(stored: Data(body)))
+        let body = try row.optionalBytes("body").map { TokenTemplate(stored: Data($0)) }
+        if let job = try row.optionalText("job_id") {
+            self = .job(JobID(rawValue: job), body: body)
         } else {
-            self = .job(JobID(rawValue: try row.text("job_id")))
+            self = .message(body ?? TokenTemplate(stored: Data()))
         }
     }
 }
@@ -283,7 +346,7 @@ extension CallRecord {
             subject: try row.optionalText("subject"), url: try row.text("url"),
             report: WebhookReport(
                 state: try .init(column: row.text("state")), attempts: try row.int("attempt"),
-                dueAt: try row.instant("due_at"), isUnderway: try row.bool("underway"),
+                dueAt: try row.instant("due_at"), isUnderway: try row.optionalText("node") != nil,
                 reason: try row.optionalText("reason")),
             answers: try [CallAnswer](column: row.optionalText("answers")), createdAt: try row.instant("created_at"),
             finishedAt: try row.optionalInstant("finished_at"))

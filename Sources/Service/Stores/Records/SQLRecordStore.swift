@@ -1,4 +1,5 @@
 public import SatchelCore
+internal import Platform
 internal import Postgres
 
 /// The records, in a database of either engine. Each deciding row is locked by the statement that decides, and what must be
@@ -66,7 +67,7 @@ public struct SQLRecordStore: RecordStore {
         _ body: @escaping @Sendable (RecordTransaction) throws -> Value
     ) async throws(AttachmentError) -> Value {
         do {
-            return try await performWrite(body)
+            return try await performWrite(for: .current, body)
         } catch {
             throw AttachmentError(storing: error)
         }
@@ -117,10 +118,14 @@ public struct SQLRecordStore: RecordStore {
         }
     }
 
+    /// - Parameter reading: Of the request that the write is for; nil for none, or for several that check by themselves.
     private func performWrite<Value: Sendable>(
-        attempts: Int = mostAttempts, _ body: @escaping @Sendable (RecordTransaction) throws -> Value
+        attempts: Int = mostAttempts, for reading: RequestReading? = nil,
+        _ body: @escaping @Sendable (RecordTransaction) throws -> Value
     ) async throws -> Value {
         let actor = AuditActor.current
+        // A client that reset the connection wants nothing any more.
+        if reading != nil, Task.isCancelled { throw AttachmentError.staleRequest }
         var attempt = 0
         while true {
             attempt += 1
@@ -128,6 +133,8 @@ public struct SQLRecordStore: RecordStore {
                 let (value, waste) = try await engine.write { sender, now in
                     let work = RecordTransaction(sender, of: self, at: now, by: actor)
                     let value = try body(work)
+                    // Behind the body, which finds out first whether an earlier attempt was committed.
+                    if work.hasChanges, !(reading?.isInTime(at: now) ?? true) { throw AttachmentError.staleRequest }
                     return Written(value: (value, try work.finish()), takesBack: work.takesBack)
                 }
                 engine.committed(waste)
@@ -148,11 +155,18 @@ public struct SQLRecordStore: RecordStore {
     }
 }
 
+extension AttachmentError {
+    static let staleRequest = storeFailed(
+        reason: "the request came too late to be carried out, and nothing was changed")
+}
+
 /// What was decided on is no longer so; the transaction is to be done again.
 struct TransactionConflict: Error {}
 
 extension SQLRecordStore {
     public var nodes: Int { engine.cluster?.members.census.takingRequests ?? 1 }
+
+    public var time: Instant { engine.time }
 
     public var workers: Int { max(1, engine.cluster?.members.census.firing.count ?? 1) }
 

@@ -17,6 +17,8 @@ final class SQLiteEngine: RecordEngine {
     /// Shared by all processes that use the store; nil where the records have to be asked what was taken back.
     let revocationCounter: RevocationCounter?
     private let clock: @Sendable () -> Instant
+    /// What the store gave last, as far as this process knows.
+    private let latest = LatestInstant()
 
     /// - Parameters:
     ///   - connections: See ``connect(to:workers:lock:steps:)`` and ``connectInMemory(workers:)``.
@@ -32,6 +34,7 @@ final class SQLiteEngine: RecordEngine {
         revocationCounter = revocations
         self.clock = clock
         commits = GroupCommit(connections, revocations: revocations, statements: statements, clock: clock)
+        try? connections.read { try latest.note($0.time(at: clock())) }
     }
 
     var node: any StoreNode { members }
@@ -57,7 +60,10 @@ final class SQLiteEngine: RecordEngine {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StatementSender, Instant) throws -> Written<Value>
     ) async throws -> Value {
-        try await commits.write(body)
+        try await commits.write { [latest] sender, now in
+            latest.note(now)
+            return try body(sender, now)
+        }
     }
 
     func look<Value: Sendable>(
@@ -86,6 +92,7 @@ final class SQLiteEngine: RecordEngine {
 
     var cluster: PostgresEngine? { nil }
 
+    var time: Instant { max(clock(), latest.time) }
     func clock(_ value: String) -> String { value }
     var machineTime: Instant? { clock() }
     func sum(of column: String) -> String { "add_bins(tallies.\(column), excluded.\(column))" }
@@ -99,6 +106,15 @@ final class SQLiteEngine: RecordEngine {
         }
     }
     func guarding(_ blobs: any BlobStore) -> any BlobStore { blobs }
+}
+
+/// The latest of some times.
+private final class LatestInstant: Sendable {
+    private let value = Mutex(Instant(milliseconds: .min))
+
+    var time: Instant { value.withLock(\.self) }
+
+    func note(_ time: Instant) { value.withLock { $0 = max($0, time) } }
 }
 
 /// The locks of live nodes. A lock ends with its process.

@@ -83,11 +83,12 @@ struct Preview: AsyncParsableCommand {
         let allowed = try FetchAllowance.list(
             url.map { [$0.origin.split(separator: "/").last ?? ""] }?.map(String.init) ?? [])
         try checkPort()
-        let client = HandlerClient(
-            guardedBy: FetchGuard(allowing: allowed), userAgent: "Satchel/\(Version.current)")
         let isListening = Promise<Void>()
         let configuration = try configuration
         let store = try await configuration.openStore()
+        let client = HandlerClient(
+            clock: { store.records.time }, guardedBy: FetchGuard(allowing: allowed),
+            userAgent: "Satchel/\(Version.current)")
         // The store is removed here because it would outlive the process.
         defer { try? FileManager.default.removeItem(atPath: store.directory) }
         let service = try await ServiceComposition.make(

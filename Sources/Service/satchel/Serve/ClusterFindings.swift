@@ -10,9 +10,6 @@ struct ClusterFindings {
     /// The URL of the database.
     let url: String
 
-    /// The clock difference above which a warning is shown.
-    private static let clockTolerance: Duration = .seconds(60)
-
     var all: [Finding] {
         get async { await database + bucket }
     }
@@ -59,6 +56,9 @@ struct ClusterFindings {
                 add(.extra, Self.reach(of: Set(unreachable).sorted(), of: working.count))
             }
             return findings + Self.clock("database", found.clockOffset) + Self.nodes(found.nodes)
+                + found.nodes.flatMap {
+                    Self.clock("nodes", $0.clockAhead, of: "the clock of \($0.name)", than: "the database's")
+                }
         }
     }
 
@@ -123,15 +123,12 @@ struct ClusterFindings {
         }
     }
 
-    private static func clock(_ subject: String, _ offset: Duration) -> [Finding] {
-        guard offset > clockTolerance || offset < .zero - clockTolerance else { return [] }
-        return [
-            Finding(
-                grade: .extra, subject: subject,
-                detail:
-                    "its clock is \(Int(abs(offset.inSeconds))) s \(offset > .zero ? "ahead of" : "behind") this machine's clock. Correct the wrong one"
-            )
-        ]
+    private static func clock(
+        _ subject: String, _ offset: Duration, of name: String = "its clock", than other: String = "this machine's"
+    ) -> [Finding] {
+        guard let words = offset.clockDifference else { return [] }
+        let detail = "\(name) is \(words) \(other) clock. Correct the wrong one"
+        return [Finding(grade: .extra, subject: subject, detail: detail)]
     }
 
     private static func milliseconds(_ duration: Duration) -> String {

@@ -4,6 +4,14 @@ import CodecPool
 import Ingest
 import Stores
 
+extension Duration {
+    /// What one clock is ahead of another, such as "12 s ahead of"; `nil` up to 5 s.
+    var clockDifference: String? {
+        let seconds = Int(abs(inSeconds))
+        return seconds > 5 ? "\(seconds) s \(self > .zero ? "ahead of" : "behind")" : nil
+    }
+}
+
 /// The checks of `/readyz`.
 enum HealthChecks {
     static func all(
@@ -29,6 +37,14 @@ enum HealthChecks {
                 guard free < settings.intake.freeBytes else { return nil }
                 return
                     "\(Quantity.bytes(free)) free, less than intake.free_bytes (\(Quantity.bytes(settings.intake.freeBytes)))"
+            },
+            // Not required: the store's time decides.
+            ServiceHealth.Check(
+                "clock", isRequired: false,
+                advice: "Synchronize the clock of this machine, for example with chrony or systemd-timesyncd."
+            ) {
+                let words = (Instant.wallClock() - store.records.time).clockDifference
+                return words.map { "this machine's clock is \($0) the store's" }
             },
             // Not required: content is still served, and submissions are answered with 429.
             ServiceHealth.Check(

@@ -59,7 +59,7 @@ struct ServiceComposition: Sendable {
                 records: store.records, among: { store.records.workers }, guardedBy: service.webhooks,
                 userAgent: "Satchel/\(Version.current)",
                 secrets: { try await store.webhookSecrets(of: $0).map(\.secret) },
-                content: { tenant, job in try await service.jobDocument(job, of: tenant) })
+                content: { try await service.body(of: $0) })
             let tls = configuration.tlsCertificate.flatMap { certificate in
                 configuration.tlsKey.map { TLSFiles(certificate: certificate, key: $0) }
             }

@@ -41,7 +41,9 @@ public protocol NotificationRecords: Sendable {
     ///
     /// - Parameter limit: Pending ones of the tenant, at most; nil for any number.
     /// - Throws: `quota_exceeded` over the limit.
-    func put(_ notification: NewNotification, limit: Int?) async throws(AttachmentError) -> NotificationAnswer
+    func put(
+        _ notification: NewNotification, limit: Int?
+    ) async throws(AttachmentError) -> Result<NotificationAnswer, TriggerError>
 
     func notification(_ id: NotificationID, of tenant: TenantID) async throws(AttachmentError) -> NotificationRecord?
 

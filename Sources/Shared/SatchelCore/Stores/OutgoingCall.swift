@@ -33,8 +33,8 @@ public struct CallType: Hashable, Sendable, RawRepresentable, CaseIterable {
 
 /// What is sent with a call.
 public enum CallContent: Hashable, Sendable {
-    /// A job, as it is when it is sent.
-    case job(JobID)
+    /// A job, as it was when its call was first taken; nil before that.
+    case job(JobID, body: TokenTemplate? = nil)
     /// A message, as it was made.
     case message(TokenTemplate)
 }

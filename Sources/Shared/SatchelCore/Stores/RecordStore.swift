@@ -28,6 +28,9 @@ public protocol RecordStore: JobQueue, JobRecords, AccessRecords, APIKeyRecords,
 
 /// Knows who uses a store, and tells them of each other.
 public protocol NodeCounting: Sendable {
+    /// The store's time without asking it: the last known one, plus what passed on the monotonic clock since.
+    var time: Instant { get }
+
     /// Processes that take requests on the store now, this one among them where it does, as far as it knows. Rates that each
     /// counts for itself are divided by it.
     var nodes: Int { get }

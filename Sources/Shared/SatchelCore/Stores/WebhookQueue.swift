@@ -103,10 +103,19 @@ public struct WebhookBatch: Hashable, Sendable {
 public protocol WebhookQueue: Sendable {
     /// Records what became of calls, and takes webhooks that are due as far as there are places for them, in one
     /// transaction: what was due first comes first, or, where not all of it can be called at once, whoever has the fewest
-    /// calls underway. Nobody else gets what is taken for `duration`.
+    /// calls underway. A call that is taken belongs to this node until its result is recorded, or the node is dead. The
+    /// access that a job opened starts anew when its call is taken.
+    ///
+    /// - Parameter underway: The ids of the calls that this node has. It may have more without knowing, if an answer was lost;
+    ///   these become due again. Nil where that isn't known.
     func webhooks(
-        after results: [WebhookResult], within places: WebhookPlaces, for duration: Duration
+        after results: [WebhookResult], within places: WebhookPlaces, besides underway: Set<String>?
     ) async throws(AttachmentError) -> WebhookBatch
+
+    /// Keeps the body of a job's call, so that every attempt sends the same.
+    ///
+    /// - Returns: False if this node does not have the call any more.
+    func keep(_ body: TokenTemplate, of call: WebhookDelivery) async throws(AttachmentError) -> Bool
 
     /// Has `tell` called after each commit of this process that made a webhook due; it must not block. The last one who
     /// asks is told.

@@ -16,6 +16,26 @@ import Testing
 
     // MARK: Firing
 
+    @Test(arguments: [-86_400, 86_400])
+    func `calls go by the store's time, whatever the clock of this machine says`(difference: Int) async throws {
+        let clock: @Sendable () -> Instant = { .wallClock() + .seconds(difference) }
+        try await LocalOrigin.run({ _ in LocalOrigin.Answer(status: 204) }) { origin in
+            try await LiveService.run({ $0.clock = clock }) { live in
+                let reply = try await putNotification(
+                    "n",
+                    #"{"payload":{"aps":\#(Self.alert)},"late_limit":60,"handover":{"url":"\#(origin.url("/hook"))"}}"#,
+                    live)
+                try #require(reply.status == 201, "\(reply.text)")
+                try await eventually("it is delivered") {
+                    try await self.firing("n", 1, live)["state"].string == "delivered"
+                }
+                let call = try #require(origin.requests.first)
+                let timestamp = try #require(call.headers["webhook-timestamp"].flatMap { Int64($0) })
+                #expect(abs(timestamp - clock().milliseconds / 1000) < 60)
+            }
+        }
+    }
+
     @Test func `media are prepared ahead, and the payload is handed over with links that live from then on`()
         async throws
     {

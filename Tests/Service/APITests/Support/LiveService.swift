@@ -240,7 +240,7 @@ final class LiveService: Sendable {
                 resolve: resolve, keepsConnections: true, namesLast: .zero),
             schedule: schedule, timeLimit: timeLimit, interval: interval,
             secrets: { try await service.store.webhookSecrets(of: $0).map(\.secret) },
-            content: { tenant, job in try await service.jobDocument(job, of: tenant) })
+            content: { try await service.body(of: $0) })
     }
 
     /// The path of a content URL, to be asked for here.

@@ -11,7 +11,8 @@ import Testing
 
     private static func calls(nodes: @escaping @Sendable () -> Int = { 1 }) -> HandlerCalls {
         HandlerCalls(
-            client: HandlerClient(guardedBy: FetchGuard(), userAgent: "Satchel/test"), nodes: nodes
+            client: HandlerClient(
+                clock: { .wallClock() }, guardedBy: FetchGuard(), userAgent: "Satchel/test"), nodes: nodes
         ) { _ in [] }
     }
 

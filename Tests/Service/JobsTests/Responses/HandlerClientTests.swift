@@ -13,7 +13,8 @@ import Testing
         _ url: String, allowing allowed: String, timeout: Double = 2, secrets: [WebhookSecret] = []
     ) async throws -> Result<Data, HandlerFailure> {
         let client = HandlerClient(
-            guardedBy: FetchGuard(allowing: try FetchAllowance.list([allowed])), userAgent: "Satchel/test")
+            clock: { .wallClock() }, guardedBy: FetchGuard(allowing: try FetchAllowance.list([allowed])),
+            userAgent: "Satchel/test")
         let answer = await client.answer(
             of: ResponseHandler(url: url, timeout: timeout), to: Self.body, id: "r1", secrets: secrets)
         await client.end()

@@ -554,7 +554,7 @@ import Testing
                 """
                 DELETE FROM usage;
                 INSERT INTO nodes VALUES (gen_random_uuid(), 'n', '1', 0, 0,
-                    floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint + 600000, NULL, 'command', false)
+                    floor(extract(epoch FROM statement_timestamp()) * 1000)::bigint + 600000, NULL, 'command', false, 0)
                 """, "Another process"
             ),
             ("DROP TABLE schema_version", "store migrate"),

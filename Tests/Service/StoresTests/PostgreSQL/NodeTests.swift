@@ -72,6 +72,18 @@ import Testing
         #expect(Set([rescued.job, other.job]) == [left.job, over.job])
     }
 
+    @Test func `a node whose machine's clock is wrong is named`() async throws {
+        let wrong = try open(
+            PostgresNode.Timing(deadAfter: .seconds(300), wallClock: { .wallClock() + .seconds(600) }))
+        let right = try open(PostgresNode.Timing(deadAfter: .seconds(300)))
+        for store in [wrong, right] { await store.records.join(as: .all) }
+        var examined = try StoreDatabase(database.url)
+        examined.deadAfter = .seconds(300)
+        let ahead = try await examined.examine().nodes.map(\.clockAhead).sorted()
+        #expect(ahead.count == 2)
+        #expect(abs(ahead[0].inSeconds) < 60 && abs(ahead[1].inSeconds - 600) < 60)
+    }
+
     @Test func `what the record says that a node has, and nobody there knows of, it hands back`() async throws {
         let store = try open(
             PostgresNode.Timing(heartbeat: .milliseconds(20), deadAfter: .seconds(300), look: .milliseconds(20)))

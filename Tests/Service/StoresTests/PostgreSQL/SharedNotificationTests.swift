@@ -43,7 +43,8 @@ import Testing
                         metadata: [:], category: nil, traceparent: nil),
                     job: nil, attachments: [],
                     next: Occurrence(at: instant, local: nil, note: nil, position: .instant(instant)), rules: nil,
-                    acceptedAt: clock.now), limit: nil)
+                    acceptedAt: clock.now), limit: nil
+            ).get()
             guard case .created = answer else { throw Unexpected() }
         }
     }

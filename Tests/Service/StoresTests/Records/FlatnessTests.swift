@@ -408,7 +408,7 @@ struct Question: Sendable {
             #expect(usage.liveLeases >= store.size)
         },
         Question("callbacks that are due") { store in
-            let due = try await store.records.dueWebhooks(1, for: .seconds(60))
+            let due = try await store.records.dueWebhooks(1)
             #expect(due.count == 1)
         },
         Question("calls of a type") { store in

@@ -31,7 +31,7 @@ import Testing
         #expect(try await fixture.records.take(step, due[0]))
         #expect(try await !other.take(step, due[0]))
         #expect(try await fixture.records.dueMedia(limit: 9).isEmpty)
-        let calls = try await fixture.records.dueWebhooks(9, for: .seconds(60))
+        let calls = try await fixture.records.dueWebhooks(9)
         #expect(calls.map(\.type) == [.notificationMediaFailed])
         // Another body is told of anew.
         _ = try await fixture.put(in: .seconds(3600), job: job, body: "2")
@@ -229,6 +229,7 @@ extension Fixture {
                     trigger: .interval(seconds: delay.inSeconds, repeats: true), lateLimit: 3600,
                     handover: "https://example.com/hook", metadata: [:], category: nil, traceparent: nil, lead: lead),
                 job: job, attachments: [], next: .at(clock.now + delay), rules: nil, acceptedAt: clock.now,
-                sources: sources), limit: nil)
+                sources: sources), limit: nil
+        ).get()
     }
 }

@@ -154,7 +154,7 @@ import Testing
         try await fixture.records.complete(fixture.completion(of: firing, "another", []))
         #expect(try await fixture.firing("a", 1) == kept)
         #expect(try await fixture.records.waitingFirings(since: fixture.clock.now + .seconds(3600), limit: 9) == [])
-        let due = try await fixture.records.dueWebhooks(10, for: .seconds(60))
+        let due = try await fixture.records.dueWebhooks(10)
         #expect(due.map(\.id) == [firing.record.id.rawValue])
         try await fixture.records.record(.delivered, of: due[0])
         #expect(try await fixture.firing("a", 1)?.state == .delivered)
@@ -234,7 +234,7 @@ import Testing
             #expect(try await fixture.records.open(link.token, role: .main)?.attachment == attachment.id)
         }
         #expect(try await Set(fixture.ids(.delivered)) == ["a", "b"])
-        let calls = try await fixture.records.dueWebhooks(10, for: .seconds(60))
+        let calls = try await fixture.records.dueWebhooks(10)
         #expect(Set(calls.map(\.id)) == Set(decided.map(\.firing.id.rawValue)))
     }
 
@@ -255,7 +255,7 @@ import Testing
         // An earlier firing, which is being handed over.
         let earlier = try #require(try await fixture.fireByHand("a"))
         try await fixture.records.complete(fixture.completion(of: earlier, "x", []))
-        let call = try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first)
+        let call = try #require(try await fixture.records.dueWebhooks(10).first)
         let read = try await fixture.records.dueNotifications(limit: 3).elements
         try #require(read.count == 3)
         let decided = try read.map { try #require(DecidedFiring.due($0)?.completed(at: fixture.clock.now)) }
@@ -293,7 +293,7 @@ import Testing
         let firing = try await fixture.fireNext()
         let link = try fixture.records.newTokens(.link, 1)[0]
         try await fixture.records.complete(fixture.completion(of: firing, "x", [(link, attachment.id)]))
-        let call = try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first)
+        let call = try #require(try await fixture.records.dueWebhooks(10).first)
         let second = try await fixture.put("a", in: .seconds(60), body: "2")
         guard case .replaced(let record) = second else {
             Issue.record("\(second)")
@@ -306,7 +306,7 @@ import Testing
         // The attempt under way may arrive; there is no other, and it isn't counted.
         try await fixture.records.record(.again(after: .seconds(1), reason: "503"), of: call)
         fixture.clock.advance(.seconds(10))
-        #expect(try await fixture.records.dueWebhooks(10, for: .seconds(60)).isEmpty)
+        #expect(try await fixture.records.dueWebhooks(10).isEmpty)
         #expect(try await fixture.firing("a", 1)?.state == .removed)
         // What was read before is out of date.
         #expect(try await fixture.fire(.due(first.record)) == nil)
@@ -351,7 +351,7 @@ import Testing
         let next = Occurrence.at(fixture.clock.now + .seconds(60))
         let firing = try #require(try await fixture.fire(.due(record, next: next)))
         try await fixture.records.complete(fixture.completion(of: firing, "x", []))
-        let call = try #require(try await fixture.records.dueWebhooks(10, for: .seconds(60)).first)
+        let call = try #require(try await fixture.records.dueWebhooks(10).first)
         try await fixture.records.record(.gone, of: call)
         #expect(try await fixture.firing("a", 1)?.error?.code == .handoverFailed)
         let ended = try #require(try await fixture.notification("a"))
@@ -569,7 +569,8 @@ extension Fixture {
         try await records.put(
             .sample(
                 id, tenant: tenant, body: body, handover: handover, category: category, attachments: attachments,
-                next: delay.map { .at(clock.now + $0) }, rules: rules, acceptedAt: clock.now), limit: limit)
+                next: delay.map { .at(clock.now + $0) }, rules: rules, acceptedAt: clock.now), limit: limit
+        ).get()
     }
 
     fileprivate func notification(_ id: String) async throws -> NotificationRecord? {

@@ -38,7 +38,7 @@ import Testing
         #expect(claim.submission.traceparent == job.traceparent)
         _ = try await fixture.records.deliver(
             [.failed(claim.attachments[0], .unreadable(Finding(.checksumDiffers)))], under: claim)
-        let webhooks = try await fixture.records.dueWebhooks(10, for: .seconds(30))
+        let webhooks = try await fixture.records.dueWebhooks(10)
         #expect(webhooks.map(\.traceparent) == [job.traceparent])
     }
 }

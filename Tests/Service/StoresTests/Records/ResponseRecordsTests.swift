@@ -78,7 +78,7 @@ import Testing
             #expect(try await records.firing(number, of: Self.a, tenant: .local)?.opens == [link.id, ticket.id])
             opened.append((ticketToken, linkToken))
             if number == 1 {
-                let call = try #require(try await records.dueWebhooks(1, for: .seconds(60)).first)
+                let call = try #require(try await records.dueWebhooks(1).first)
                 try await records.record(.delivered, of: call)
             }
         }
@@ -312,18 +312,18 @@ import Testing
             _ = try await records.settle(response, by: ticket, ResponseSettlement(answer: nil, call: call))
         }
         #expect(try await fixture.listed().allSatisfy { $0.response.text == nil && $0.response.data == nil })
-        let due = try await records.dueWebhooks(9, for: .seconds(60)).sorted { $0.id < $1.id }
+        let due = try await records.dueWebhooks(9).sorted { $0.id < $1.id }
         #expect(due.map(\.id) == ["1", "2", "3"])
         try await records.record(.again(after: .zero, reason: "503"), of: due[0])
         #expect(try await records.call("1", of: .local)?.report.state == .waiting)
-        let again = try #require(try await records.dueWebhooks(9, for: .seconds(60)).first)
+        let again = try #require(try await records.dueWebhooks(9).first)
         for call in [again, due[1]] { try await records.record(.delivered, of: call) }
         #expect(try await records.call("1", of: .local) == nil)
         #expect(try await records.call("2", of: .local)?.report.state == .delivered)
         // What wasn't told can be told later.
         try await records.record(.failed(reason: "404"), of: due[2])
         #expect(try await records.replayCall("3", of: .local))
-        let replayed = try #require(try await records.dueWebhooks(9, for: .seconds(60)).first)
+        let replayed = try #require(try await records.dueWebhooks(9).first)
         try await records.record(.delivered, of: replayed)
         #expect(try await records.call("3", of: .local) == nil)
         #expect(try await fixture.listed().map(\.call) == ["1", "2", "3"])

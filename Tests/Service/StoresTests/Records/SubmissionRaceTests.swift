@@ -51,7 +51,7 @@ import Testing
                 group.addTask {
                     var mine: [String] = []
                     while true {
-                        let due = try await stores[index % 2].records.dueWebhooks(3, for: .seconds(60))
+                        let due = try await stores[index % 2].records.dueWebhooks(3)
                         if due.isEmpty { return mine }
                         mine += due.map(\.id)
                     }

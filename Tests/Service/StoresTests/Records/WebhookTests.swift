@@ -35,25 +35,31 @@ import Testing
     }
 
     @Test(arguments: Told.allCases, Backend.allCases)
-    func `who has a call in hand has it alone, until the time is over`(told: Told, backend: Backend) async throws {
+    func `a node has its call alone until it is dead`(told: Told, backend: Backend) async throws {
         let fixture = try Fixture(backend)
         switch told {
         case .job: try await fixture.bring(try await fixture.submitCalling("a"), to: .failed)
         case .message: try await fixture.records.enqueue(.sample("a"))
         }
-        let first = try #require(try await fixture.due().first)
-        #expect(try await fixture.reopened().records.dueWebhooks(10, for: .seconds(30)).isEmpty)
-        fixture.clock.advance(.seconds(30))
+        var killed: Store? = try fixture.reopened()
+        let first = try #require(try await killed?.records.dueWebhooks(10).first)
+        fixture.clock.advance(.seconds(3600))
+        #expect(try await fixture.due().isEmpty)
+        let underway = try await fixture.records.call(first.id, of: .local)
+        #expect(underway?.report == WebhookReport(state: .waiting, attempts: 1))
+        killed = nil
+        try fixture.database?.killNodes()
         let second = try #require(try await fixture.due().first)
         #expect(second.id == first.id)
-        #expect(second.attempt == 2)
+        #expect(second.attempt == 1, "an interrupted attempt doesn't count")
         // The late one's failure doesn't count, its success does.
-        try await fixture.records.record(.failed(reason: "late"), of: first)
+        let late = try fixture.reopened().records
+        try await late.record(.failed(reason: "late"), of: first)
         try await fixture.records.record(.again(after: .seconds(5), reason: "503"), of: second)
         #expect(try await fixture.due().isEmpty)
         fixture.clock.advance(.seconds(5))
-        #expect(try await fixture.due().map(\.attempt) == [3])
-        try await fixture.records.record(.delivered, of: first)
+        #expect(try await fixture.due().map(\.attempt) == [2])
+        try await late.record(.delivered, of: first)
         fixture.clock.advance(.seconds(60))
         #expect(try await fixture.due().isEmpty)
         #expect(try await fixture.records.statistics().pendingWebhooks == 0)
@@ -67,6 +73,36 @@ import Testing
         _ = try await fixture.store.sweep()
         #expect(try await fixture.records.replayCall(first.id, of: .local) == false)
         #expect(try await fixture.records.call(first.id, of: .local) == nil)
+    }
+
+    @Test(arguments: Backend.allCases)
+    func `the access that a job opened starts anew when its call is taken, and its body is kept`(
+        backend: Backend
+    ) async throws {
+        let fixture = try Fixture(backend)
+        let job = try await fixture.submitCalling("a", leaseTTL: 300)
+        try await fixture.bring(job, to: .delivered)
+        let body = TokenTemplate(Data("told".utf8), hiding: [])
+        var bodies: [CallContent] = []
+        for _ in 0..<3 {
+            // Longer than the access lasts; what ran out is swept.
+            fixture.clock.advance(.seconds(3600))
+            _ = try await fixture.store.sweep()
+            let call = try #require(try await fixture.due().first)
+            let opened = try await fixture.records.access(openedBy: job.id, of: .local)
+            #expect(opened.map(\.expiresAt) == [fixture.clock.now + .seconds(300)])
+            bodies.append(call.content)
+            #expect(try await !fixture.reopened().records.keep(body, of: call))
+            #expect(try await fixture.records.keep(body, of: call))
+            try await fixture.records.record(.again(after: .zero, reason: "503"), of: call)
+        }
+        #expect(bodies == [.job(job.id), .job(job.id, body: body), .job(job.id, body: body)])
+        let call = try #require(try await fixture.due().first)
+        try await fixture.records.record(.delivered, of: call)
+        fixture.clock.advance(.seconds(3600))
+        _ = try await fixture.store.sweep()
+        #expect(try await fixture.records.access(openedBy: job.id, of: .local).isEmpty)
+        try await fixture.records.expectTrueCounts()
     }
 
     @Test(arguments: Backend.allCases)
@@ -162,7 +198,7 @@ import Testing
             } else {
                 try await records.enqueue(.sample(UUID.version7(at: fixture.clock.now).uuidString.lowercased()))
             }
-            let call = try #require(try await records.dueWebhooks(1, for: .seconds(60)).first)
+            let call = try #require(try await records.dueWebhooks(1).first)
             made.append(call.id)
             switch number % 4 {
             case 0: try await records.record(.delivered, of: call)
@@ -206,7 +242,7 @@ import Testing
         var places = WebhookPlaces(30)
         func ask(after results: [WebhookResult] = []) async throws -> [WebhookDelivery] {
             for result in results { places.end(result.callback.receiver, isAnswered: true) }
-            let batch = try await fixture.records.webhooks(after: results, within: places, for: .seconds(30))
+            let batch = try await fixture.records.webhooks(after: results, within: places, besides: nil)
             for call in batch.calls { places.begin(call.receiver) }
             places.turn = batch.turn
             return batch.calls
@@ -235,7 +271,7 @@ import Testing
         var places = WebhookPlaces(12)
         var called: Set<String> = []
         for _ in 0..<150 {
-            let batch = try await fixture.records.webhooks(after: [], within: places, for: .seconds(3600))
+            let batch = try await fixture.records.webhooks(after: [], within: places, besides: nil)
             places.turn = batch.turn
             called.formUnion(batch.calls.map(\.origin))
             // Each takes its call at once.
@@ -261,12 +297,12 @@ import Testing
         let empty = WebhookPlaces(4)
         let batch = try await fixture.records.webhooks(
             after: [WebhookResult(.again(after: .seconds(90), reason: "it answered 503"), of: call)], within: empty,
-            for: .seconds(30))
+            besides: nil)
         #expect(batch.calls.isEmpty && batch.next == .seconds(90))
         let waiting = try await fixture.records.job(job.id, of: .local)?.callback
         #expect(waiting?.nextAt == fixture.clock.now + .seconds(90) && waiting?.reason == "it answered 503")
         fixture.clock.advance(.seconds(60))
-        #expect(try await fixture.records.webhooks(after: [], within: empty, for: .seconds(30)).next == .seconds(30))
+        #expect(try await fixture.records.webhooks(after: [], within: empty, besides: nil).next == .seconds(30))
         #expect(told.load(ordering: .relaxed) == 1)
         #expect(try await fixture.records.replayWebhook(of: job.id, tenant: .local))
         #expect(told.load(ordering: .relaxed) == 2)
@@ -301,21 +337,22 @@ import Testing
 
 extension CallContent {
     fileprivate var job: JobID? {
-        guard case .job(let job) = self else { return nil }
+        guard case .job(let job, _) = self else { return nil }
         return job
     }
 }
 
 extension Fixture {
     fileprivate func submitCalling(
-        _ digest: String, id: JobID = .generate(), at url: String = "https://example.com/hook"
+        _ digest: String, id: JobID = .generate(), at url: String = "https://example.com/hook", leaseTTL: Double? = nil
     ) async throws -> JobRecord {
         var submission = JobSubmission.sample(id: id, digest: digest)
+        submission.leaseTTL = leaseTTL
         submission.callback = url
         return try await accepted(submission)
     }
 
     fileprivate func due() async throws -> [WebhookDelivery] {
-        try await records.dueWebhooks(10, for: .seconds(30))
+        try await records.dueWebhooks(10)
     }
 }

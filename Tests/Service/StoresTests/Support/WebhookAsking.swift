@@ -6,15 +6,15 @@ import Postgres
 
 extension RecordStore {
     /// Takes webhooks that are due, with places enough for `count` to one receiver.
-    func dueWebhooks(_ count: Int, for duration: Duration) async throws(AttachmentError) -> [WebhookDelivery] {
-        try await webhooks(after: [], within: WebhookPlaces(count * 3), for: duration).calls
+    func dueWebhooks(_ count: Int) async throws(AttachmentError) -> [WebhookDelivery] {
+        try await webhooks(after: [], within: WebhookPlaces(count * 3), besides: nil).calls
     }
 
     func record(
         _ outcome: WebhookOutcome, of callback: WebhookDelivery, _ answer: CallAnswer? = nil
     ) async throws(AttachmentError) {
         _ = try await webhooks(
-            after: [WebhookResult(outcome, of: callback, answer)], within: WebhookPlaces(0), for: .seconds(1))
+            after: [WebhookResult(outcome, of: callback, answer)], within: WebhookPlaces(0), besides: nil)
     }
 
     /// In a transaction of its own, as stores do it in those that make what a call tells of.
