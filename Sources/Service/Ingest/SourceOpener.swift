@@ -69,9 +69,7 @@ public struct SourceOpener: Sendable {
             let fetched = try await fetcher.fetch(
                 url, headers: headers, trace: trace, within: within, progress: progress)
             let descriptor: Descriptor
-            do { descriptor = try fetched.file.reader.duplicate() } catch {
-                throw .storeFailed(reason: error.description)
-            }
+            do { descriptor = try fetched.file.reader.duplicate() } catch { throw AttachmentError(error) }
             return OpenedSource(
                 descriptor: descriptor, name: submission.name ?? fetched.fileName, bytes: fetched.bytes,
                 declaredType: submission.declaredType ?? fetched.contentType,

@@ -5,232 +5,265 @@ import Ingest
 import Platform
 import Synchronization
 
-/// One attempt at one attachment, from its source to durable blobs.
+/// One attempt at one attachment, from its source to durable blobs: what was asked for, and what is known so far. Each stage
+/// reads this value and adds to it.
 struct AttachmentAttempt: Sendable {
     let id: AttachmentID
     let submission: AttachmentSubmission
     let claim: Claim
     let deadline: Budget?
+    /// Shared with the job's other attachments.
+    let scratch: ScratchNeed
     let pipeline: Pipeline
+
+    /// The record shows this and the steps even if the attempt fails.
+    var facts: SourceFacts
+    var probeResult: ProbeResult?
+    var steps: [Step] = []
+    /// The stage in progress.
+    var stage = (name: "fetch", since: ContinuousClock.now)
+    /// What is durable, and not recorded yet.
+    var made = MadeRenditions()
 
     var isBulk: Bool { claim.submission.priority == .bulk }
 
     private var profile: Profile { submission.profile ?? claim.submission.profile }
 
-    /// What the attachment came to: its own work, or that of an identical one.
+    // MARK: The outcome
+
+    /// Returns the outcome of this attachment's own work, or of an identical one's.
     ///
-    /// - Throws: ``StoreUnavailable``, ``NeedsExpensiveLane``, or a cancellation.
-    func outcome() async throws -> AttachmentOutcome {
-        // What is encrypted has a key of its own.
+    /// - Throws: An `AttachmentError` if the store failed, ``NeedsExpensiveLane``, or a cancellation.
+    mutating func outcome() async throws -> AttachmentOutcome {
+        // Encrypted outputs have keys of their own.
         guard let sharing = pipeline.configuration.sharing, claim.submission.encrypt == nil,
             let key = sharing.key(of: submission, for: order, tenant: claim.tenant)
         else { return try await ownOutcome() }
         let start = ContinuousClock.now
-        let submittedAt = id.instant ?? .wallClock()
         switch try await sharing.turn(at: key, submittedAt: submittedAt, in: claim.lane, until: deadline?.end) {
-        case .lead(let lead): return try await ownOutcome(leading: lead)
+        case .lead(let lead):
+            do {
+                let outcome = try await ownOutcome(foundCostly: lead.turnedOutCostly)
+                lead.end(ending(for: outcome))
+                return outcome
+            } catch {
+                lead.end(error is NeedsExpensiveLane ? .needsExpensiveLane : .abandoned)
+                throw error
+            }
         case .alone: return try await ownOutcome()
         case .needsExpensiveLane: throw NeedsExpensiveLane()
-        case .late:
-            let source = SourceFacts(submission)
-            return AttachmentOutcome(id: id, result: .failure(timeIsUp), kind: nil, source: source, steps: [])
-        case .take(let made):
-            if let taken = try await takenOver(made, since: start) { return taken }
+        case .late: return ended(.failure(timeIsUp))
+        case .take(let shared):
+            if let outcome = try await copy(of: shared, since: start) { return outcome }
             // Its bytes were deleted meanwhile.
             sharing.forget(key)
             return try await ownOutcome()
         }
     }
 
-    /// The outcome of an attachment that others wait for.
-    private func ownOutcome(leading lead: RequestCoalescer.Lead) async throws -> AttachmentOutcome {
-        do {
-            let outcome = try await ownOutcome(foundCostly: lead.turnedOutCostly)
-            switch outcome.result {
-            case .success(let result)
-            where result.fidelity == .full && !outcome.steps.contains { $0.name == Step.unscanned }:
-                lead.end(.made(.init(kind: outcome.kind, source: outcome.source, result: result)))
-            default:
-                // Where time was up, others may have more of it. What no scanner has seen is nobody else's.
-                lead.end(deadline.map { $0.end <= .now } ?? false ? .abandoned : .unfit)
-            }
-            return outcome
-        } catch {
-            lead.end(error is NeedsExpensiveLane ? .needsExpensiveLane : .abandoned)
-            throw error
+    /// What the others get that wait for this attachment. With more time another may do better. A result without a scan is
+    /// not shared.
+    private func ending(for outcome: AttachmentOutcome) -> RequestCoalescer.Ending {
+        if case .success(let result) = outcome.result, result.fidelity == .full,
+            !outcome.steps.contains(where: { $0.name == Step.unscanned })
+        {
+            return .made(.init(kind: outcome.kind, source: outcome.source, result: result))
         }
+        return deadline.map { $0.end <= .now } ?? false ? .abandoned : .unfit
     }
 
-    /// The outcome of an identical attachment as this one's, with blobs of its own; nil where the bytes are gone.
-    private func takenOver(
-        _ made: RequestCoalescer.Made, since start: ContinuousClock.Instant
+    /// The result of an identical attachment, with blobs of its own; `nil` if its bytes are gone.
+    private mutating func copy(
+        of shared: RequestCoalescer.Made, since start: ContinuousClock.Instant
     ) async throws -> AttachmentOutcome? {
-        var result = made.result
-        var taken: [BlobName] = []
-        for (role, delivered) in made.result.renditions {
-            do {
+        var result = shared.result
+        var copied: [BlobName] = []
+        do {
+            for (role, delivered) in shared.result.renditions {
                 let blob = CommittedBlob(
                     name: delivered.blob, sha256: delivered.rendition.sha256, bytes: delivered.rendition.bytes)
                 guard let own = try await pipeline.blobs.copy(blob, under: claim.id) else {
-                    try await abandon(taken)
+                    await pipeline.abandon(copied)
                     return nil
                 }
-                taken.append(own.name)
+                copied.append(own.name)
                 result.renditions[role]?.blob = own.name
-            } catch let error as AttachmentError {
-                try await abandon(taken)
-                throw StoreUnavailable(cause: error)
             }
+            try Task.checkCancellation()
+        } catch {
+            await pipeline.abandon(copied)
+            throw error
         }
-        if Task.isCancelled {
-            try await abandon(taken)
-            throw CancellationError()
-        }
-        var source = made.source
+        facts = shared.source
         if submission.sha256 != nil {
-            source.name = submission.name
-            source.declaredType = submission.declaredType
+            facts.name = submission.name
+            facts.declaredType = submission.declaredType
         }
         JobMetrics.count("attachments_shared_total")
-        let step = Step(
-            name: "shared", seconds: (ContinuousClock.now - start).inSeconds,
-            note: "what an identical attachment came to")
-        publish(.stage(id, step))
-        // Whatever was planned was made.
-        let passedOver = made.kind.flatMap { self.passedOver(of: $0, planned: Array(made.result.renditions.keys)) }
-        return AttachmentOutcome(
-            id: id, result: .success(result), kind: made.kind, source: source,
-            steps: [step, passedOver].compactMap(\.self))
+        note(
+            Step(
+                name: "shared", seconds: (ContinuousClock.now - start).inSeconds,
+                note: "what an identical attachment came to"))
+        if let kind = shared.kind {
+            // Everything that was planned was made.
+            steps += [idleOptions(for: kind, planned: Array(shared.result.renditions.keys))].compactMap(\.self)
+        }
+        return AttachmentOutcome(id: id, result: .success(result), kind: shared.kind, source: facts, steps: steps)
     }
 
-    /// What the attachment came to by itself; a passing failure is tried again first.
-    private func ownOutcome(foundCostly: () -> Void = {}) async throws -> AttachmentOutcome {
+    /// The outcome of this attachment's own work. Passing failures are retried here, but for those of the store, for which
+    /// the job waits in the queue.
+    private mutating func ownOutcome(foundCostly: () -> Void = {}) async throws -> AttachmentOutcome {
         var random = SystemRandomNumberGenerator.addressable
-        var progress = Progress(facts: SourceFacts(submission))
         if claim.isLate {
-            progress.steps.append(Step(name: "resume", seconds: 0, note: "after an interruption; late"))
+            steps.append(Step(name: "resume", seconds: 0, note: "after an interruption; late"))
         }
         var attempt = 1
         while true {
+            let error: AttachmentError
             do {
-                let result = try await deliverable(&progress, foundCostly)
-                return AttachmentOutcome(
-                    id: id, result: .success(result), kind: progress.probeResult?.kind, source: progress.facts,
-                    steps: progress.steps)
-            } catch {
-                // No codec process knows what the file is called.
-                let (name, type) = (progress.facts.name, progress.facts.declaredType)
-                let bytes = progress.facts.bytes
-                guard let error = (error as? AttachmentError)?.ofFile(named: name, declared: type, bytes: bytes) else {
-                    throw error
-                }
-                try Task.checkCancellation()
-                guard let wait = pipeline.configuration.backoff.wait(after: attempt, error: error, using: &random),
-                    deadline.map({ ContinuousClock.now + wait < $0.end }) ?? true
-                else {
-                    progress.fail(error)
-                    return AttachmentOutcome(
-                        id: id, result: .failure(error), kind: progress.probeResult?.kind, source: progress.facts,
-                        steps: progress.steps)
-                }
-                let step = Step(name: "retry", seconds: wait.inSeconds, note: error.message)
-                progress.steps.append(step)
-                publish(.stage(id, step))
-                try await Task.sleep(for: wait)
-                attempt += 1
+                let result = try await self.result(foundCostly)
+                return ended(.success(result))
+            } catch let failure as AttachmentError {
+                // No codec process knows the file's name.
+                error = try await judged(failure).ofFile(
+                    named: facts.name, declared: facts.declaredType, bytes: facts.bytes)
             }
+            try Task.checkCancellation()
+            if error.isOfStore, waitsForStore { throw error }
+            guard let wait = pipeline.configuration.backoff.wait(after: attempt, error: error, using: &random),
+                deadline.map({ ContinuousClock.now + wait < $0.end }) ?? true
+            else { return failed(error) }
+            note(Step(name: "retry", seconds: wait.inSeconds, note: error.message))
+            try await Task.sleep(for: wait)
+            attempt += 1
         }
     }
 
-    /// The way of the data.
-    private func deliverable(_ progress: inout Progress, _ foundCostly: () -> Void) async throws -> AttachmentResult {
-        let source = try await openedAtItsPlace(&progress)
-        defer { pipeline.giveSourceBack(for: self) }
-        let scan = try scan(of: source)
-        defer { scan?.cancel() }
-        let committer = OutputCommitter(
-            staging: pipeline.staging, blobs: pipeline.blobs, claim: claim.id, encryption: outputEncryption
-        ) { report in
-            publish(.rendition(id, report))
+    /// Whether the job has time to wait for the store.
+    private var waitsForStore: Bool {
+        if let deadline { return .now < deadline.end }
+        return pipeline.configuration.storePatience.map { submittedAt + $0 > .wallClock() } ?? true
+    }
+
+    private var submittedAt: Instant { id.instant ?? .wallClock() }
+
+    /// Tells a job that needs more scratch than there is from one that waits for room.
+    private func judged(_ error: AttachmentError) async throws -> AttachmentError {
+        guard case .scratchFull(let needed) = error else { return error }
+        scratch.note(needed, for: id)
+        let (total, size) = (scratch.total, try await pipeline.staging.scratchSize())
+        // A file system needs up to 2 % for itself.
+        return total > size - size / 50 ? .scratchTooSmall(needed: total, size: size) : error
+    }
+
+    private func ended(_ result: Result<AttachmentResult, AttachmentError>) -> AttachmentOutcome {
+        AttachmentOutcome(id: id, result: result, kind: probeResult?.kind, source: facts, steps: steps)
+    }
+
+    /// Ends the steps with the one that failed, and the reason.
+    private mutating func failed(_ error: AttachmentError) -> AttachmentOutcome {
+        // Bytes that no decoder accepted still looked like a type. The words after the type are for people.
+        switch error {
+        case .unrecognizedType(let sniffed?), .misnamed(_, let sniffed?):
+            facts.sniffedType = facts.sniffedType ?? sniffed.split(separator: " ").first.map(String.init)
+        case .unreadable(let finding):
+            facts.diagnosis = (facts.diagnosis ?? Diagnosis()).decoded(Diagnosis(evidence: [finding]))
+        default: break
         }
-        let run = await rendered(source, into: committer, &progress, foundCostly)
+        steps.append(
+            Step(name: stage.name, seconds: (ContinuousClock.now - stage.since).inSeconds, note: error.message))
+        return ended(.failure(error))
+    }
+
+    // MARK: The stages
+
+    /// Takes the source through all stages. If one fails, what is durable by then is given up.
+    private mutating func result(_ foundCostly: () -> Void) async throws -> AttachmentResult {
+        made = MadeRenditions()
+        let source = try await open()
+        defer { pipeline.openSources?.release(1, sparing: isBulk) }
+        let scan = try beginScan(of: source)
+        defer { scan?.cancel() }
+        let outputs = OutputCommitter(
+            staging: pipeline.staging, blobs: pipeline.blobs, claim: claim.id, encryption: outputEncryption
+        ) { [self] report in publish(.rendition(id, report)) }
+        let run = await render(source, into: outputs, foundCostly)
         if run.isCostly {
-            // Ciphertext that was fetched is kept as it came: no plaintext outlives the process that reads it.
+            // Fetched ciphertext is kept as it came: no plaintext outlives the process that reads it.
             if case .url = submission.location { pipeline.fetchedSources.keep(source, for: id) }
             throw NeedsExpensiveLane()
         }
         let scanned = await scan?.finished()
         let rendered = ContinuousClock.now
-        var made = try await committed(by: committer, after: run, &progress)
-        if let scanned, scanned.isRejection { try await act(on: scanned, of: made, &progress) }
-        let probeResult = try await accepted(run, made, progress)
-        try await act(on: scanned, of: made, &progress)
-        try await keepOriginal(of: source, probeResult, among: &made, committer)
-        return try delivered(made, of: probeResult, after: run, since: rendered, &progress)
+        do {
+            try await commit(run, from: outputs)
+            try accept(run, scanned)
+            try await keepOriginal(of: source, into: outputs)
+            return try conclude(run, since: rendered)
+        } catch {
+            await pipeline.abandon(made.blobs)
+            throw error
+        }
     }
 
-    /// What a codec process made of the source. In the expensive lane, of one that turns out to be costly, another process
-    /// does, when it is its turn; elsewhere nothing is made of it.
-    private func rendered(
-        _ source: borrowing OpenedSource, into committer: OutputCommitter, _ progress: inout Progress,
-        _ foundCostly: () -> Void
-    ) async -> Run {
-        let asked = progress.begin(submission.encryption == nil ? "identify" : "decrypt")
-        let turn: CodecPool.Turn = !isBulk ? .prompt : pipeline.configuration.isShared ? .bulk : .patient
-        var run = await render(source, into: committer, turn: turn, since: asked)
-        if run.isCostly {
-            guard claim.lane == .expensive else { return run }
-            foundCostly()
-            run = await render(source, into: committer, turn: .costly, since: asked)
+    /// Opens the source, and takes a place to work on it, which the caller gives back.
+    ///
+    /// A source that has to be fetched takes that place after the fetch. Until then its fetch counts as one, so that sources
+    /// don't pile up that come faster than they are worked on.
+    private mutating func open() async throws -> OpenedSource {
+        begin("wait")
+        if let deadline, deadline.end <= .now { throw timeIsUp }
+        if let fetched = pipeline.fetchedSources.take(id) {
+            note(fetched)
+            guard await pipeline.takeSource(for: self) else { throw timeIsUp }
+            return fetched
         }
-        progress.note(run)
-        if let probeResult = progress.probeResult {
-            note(passedOver(of: probeResult.kind, planned: probeResult.planned), in: &progress)
+        let place = fetchPlace
+        if let place {
+            if let fetches = pipeline.fetches {
+                guard await fetches.acquire(place, until: deadline?.end) == .granted else { throw timeIsUp }
+            }
+        } else {
+            guard await pipeline.takeSource(for: self) else { throw timeIsUp }
         }
-        return run
+        defer { if let place { pipeline.fetches?.release(place) } }
+        begin("fetch")
+        let source: OpenedSource
+        do {
+            source = try await pipeline.sources.open(
+                submission, limits: pipeline.configuration.limits, until: deadline?.end,
+                trace: claim.submission.traceparent
+            ) { [self] received, total in publish(.progress(id, received: received, of: total)) }
+        } catch {
+            if place == nil { pipeline.openSources?.release(1, sparing: isBulk) }
+            throw error
+        }
+        for step in source.steps { publish(.stage(id, step)) }
+        note(source)
+        if place != nil {
+            begin("wait")
+            guard await pipeline.takeSource(for: self) else { throw timeIsUp }
+        }
+        return source
     }
 
-    /// What of it is durable.
-    private func committed(
-        by committer: OutputCommitter, after run: Run, _ progress: inout Progress
-    ) async throws -> MadeRenditions {
-        let (made, failure) = await committer.finished(writersAreDead: run.processIsDead)
-        if let failure {
-            try? await abandon(made.delivered.values.map(\.blob))
-            throw failure
-        }
-        if let missing = run.probeResult?.planned.first(where: { made.delivered[$0] == nil }) {
-            progress.stage.name = missing.rawValue
-        }
-        return made
+    /// `nil` if there is nothing to fetch.
+    private var fetchPlace: FetchPlace? {
+        guard case .url(let url, _) = submission.location else { return nil }
+        // An unusable URL is refused before anything is asked.
+        let origin = (try? FetchURL(url))?.origin ?? ""
+        return FetchPlace(tenant: claim.tenant, origin: origin, isBulk: isBulk)
     }
 
-    /// What was found out of the source, where what was made of it does. Only a deadline makes do with less; whatever else
-    /// went wrong would go wrong again.
-    private func accepted(_ run: Run, _ made: MadeRenditions, _ progress: Progress) async throws -> ProbeResult {
-        if let failure = run.failure,
-            failure.code != .deadlineExceeded || deadline == nil || progress.probeResult == nil
-        {
-            try await abandon(made.delivered.values.map(\.blob))
-            try Task.checkCancellation()
-            throw failure.code == .deadlineExceeded ? timeIsUp : failure
-        }
-        guard let probeResult = progress.probeResult else {
-            throw AttachmentError.codecCrashed(reason: "no probe result")
-        }
-        return probeResult
-    }
-
-    /// Begins to scan the source, where that is wanted.
-    private func scan(of source: borrowing OpenedSource) throws -> SourceScan? {
+    /// Begins to scan the source, if sources are scanned.
+    private func beginScan(of source: borrowing OpenedSource) throws -> SourceScan? {
         guard let scanning = pipeline.configuration.scanning else { return nil }
         let file: Descriptor
-        do { file = try source.descriptor.duplicate() } catch {
-            throw StoreUnavailable(cause: AttachmentError(error))
-        }
+        do { file = try source.descriptor.duplicate() } catch { throw AttachmentError(error) }
         let subject = ScanSubject(tenant: claim.tenant, job: claim.job, attachment: id)
         let stored = ScannedSource(file, bytes: source.bytes, of: subject)
-        return SourceScan(by: scanning, until: deadline?.end) { read throws(AttachmentError) in
+        return SourceScan(by: scanning, until: deadline?.end) { [self] read throws(AttachmentError) in
             guard let encryption = submission.encryption else { return await read(stored) }
             // Decrypted once more, so that neither the scanner nor the codec waits for the other's turn.
             let hold = try await pipeline.codecs.hold(
@@ -241,166 +274,62 @@ struct AttachmentAttempt: Sendable {
         }
     }
 
-    /// Nothing is delivered that was rejected, nor what nobody has scanned where it has to be. What was rejected is told
-    /// before what a codec thinks of it.
-    private func act(on scan: SourceScan.Finished?, of made: MadeRenditions, _ progress: inout Progress) async throws {
-        guard let scan else { return }
-        if let error = scan.refusal(under: pipeline.configuration.scanning?.failure ?? .closed) {
-            progress.begin(Step.scan)
-            try await abandon(made.delivered.values.map(\.blob))
-            throw error
-        }
-        note(scan.step, in: &progress)
-    }
-
-    /// The source itself, where the profile keeps it.
-    private func keepOriginal(
-        of source: borrowing OpenedSource, _ probeResult: ProbeResult, among made: inout MadeRenditions,
-        _ committer: OutputCommitter
-    ) async throws {
-        guard profile.keepsOriginal else { return }
-        do {
-            let (report, blob) =
-                if let encryption = submission.encryption {
-                    try await keepDecrypted(encryption, of: source, as: probeResult, committer)
-                } else {
-                    try await committer.keep(
-                        source.descriptor, bytes: source.bytes, as: probeResult, for: profile.name)
-                }
-            made.add(report, blob)
-        } catch {
-            try? await abandon(made.delivered.values.map(\.blob))
-            throw error
-        }
-    }
-
-    private func keepDecrypted(
-        _ encryption: MediaEncryption, of source: borrowing OpenedSource, as probeResult: ProbeResult,
-        _ committer: OutputCommitter
-    ) async throws -> (RenditionReport, OutputCommitter.Kept) {
-        let hold = try await pipeline.codecs.hold(
-            encryption.memory(of: source.bytes), patiently: isBulk, until: deadline?.end)
-        let plaintext = try await encryption.decrypted(source.descriptor)
-        let kept = try await committer.keep(
-            plaintext.descriptor, bytes: plaintext.bytes, as: probeResult, for: profile.name)
-        _ = consume hold
-        return kept
-    }
-
-    /// What the record will say.
-    private func delivered(
-        _ made: MadeRenditions, of probeResult: ProbeResult, after run: Run, since rendered: ContinuousClock.Instant,
-        _ progress: inout Progress
-    ) throws -> AttachmentResult {
-        progress.steps.append(contentsOf: made.steps)
-        if let ending = run.ending {
-            progress.steps.append(contentsOf: ending.steps(finishing: run.times.finishing))
-        }
-        let achievement = made.achievement(of: probeResult, ending: run.ending)
-        progress.facts.diagnosis = achievement.diagnosis
-        note(achievement.step, in: &progress)
-        guard let result = made.result(of: probeResult, ending: run.ending, options: submission.options) else {
-            throw timeIsUp
-        }
-        note(made.commit(seconds: (ContinuousClock.now - rendered).inSeconds), in: &progress)
-        return result
-    }
-
-    /// Says a step to the record and to those who follow.
-    private func note(_ step: Step?, in progress: inout Progress) {
-        guard let step else { return }
-        progress.steps.append(step)
-        publish(.stage(id, step))
-    }
-
-    /// The source, and with it a place to work on it, which is the caller's to give back.
-    ///
-    /// What has to be fetched takes such a place when it is there. Until then its fetch counts as one: what comes faster
-    /// than it is worked on doesn't pile up.
-    private func openedAtItsPlace(_ progress: inout Progress) async throws -> OpenedSource {
-        progress.begin("wait")
-        if let deadline, deadline.end <= .now { throw timeIsUp }
-        if let fetched = pipeline.fetchedSources.take(id) {
-            progress.note(fetched)
-            guard await pipeline.takeSource(for: self) else { throw timeIsUp }
-            return fetched
-        }
-        guard let place = fetchPlace else {
-            guard await pipeline.takeSource(for: self) else { throw timeIsUp }
-            progress.begin("fetch")
-            do {
-                let source = try await opened()
-                progress.note(source)
-                return source
-            } catch {
-                pipeline.giveSourceBack(for: self)
-                throw error
-            }
-        }
-        if let fetches = pipeline.fetches {
-            guard await fetches.acquire(place, until: deadline?.end) == .granted else { throw timeIsUp }
-        }
-        defer { pipeline.fetches?.release(place) }
-        progress.begin("fetch")
-        let source = try await opened()
-        progress.note(source)
-        progress.begin("wait")
-        guard await pipeline.takeSource(for: self) else { throw timeIsUp }
-        return source
-    }
-
-    /// Nil where there is nothing to fetch.
-    private var fetchPlace: FetchPlace? {
-        guard case .url(let url, _) = submission.location else { return nil }
-        // One that can't be used is refused before anything is asked.
-        let origin = (try? FetchURL(url))?.origin ?? ""
-        return FetchPlace(tenant: claim.tenant, origin: origin, isBulk: isBulk)
-    }
-
-    /// What the submission names.
-    private func opened() async throws -> OpenedSource {
-        let source: OpenedSource
-        do throws(AttachmentError) {
-            source = try await pipeline.sources.open(
-                submission, limits: pipeline.configuration.limits, until: deadline?.end,
-                trace: claim.submission.traceparent
-            ) { received, total in
-                publish(.progress(id, received: received, of: total))
-            }
-        } catch {
-            // A bucket that is away says nothing of the object: it is tried again when the bucket is back.
-            if case .object = submission.location, error.code == .storeFailed || error.code == .storeFull {
-                throw StoreUnavailable(cause: error)
-            }
-            throw error
-        }
-        for step in source.steps { publish(.stage(id, step)) }
-        return source
-    }
-
     /// What one codec process came to.
-    fileprivate struct Run {
+    private struct Run {
         var probeResult: ProbeResult?
         var ending: Ending?
         var failure: AttachmentError?
-        /// The last time that the source was decrypted, where it had to be.
+        /// The last time that the source was decrypted, if it had to be.
         var decryption: Step?
-        /// Nil where the process was not heard to its end.
+        /// `nil` if the process was not heard to its end.
         var processIsDead: Bool?
         /// It was stopped at the decision, because its turn is another one.
         var isCostly = false
         var times: StageTimes
     }
 
+    /// Has a codec process make the renditions. In the expensive lane a source that turns out to be costly gets another
+    /// process in its turn; in other lanes nothing is made of it.
+    private mutating func render(
+        _ source: borrowing OpenedSource, into outputs: OutputCommitter, _ foundCostly: () -> Void
+    ) async -> Run {
+        let asked = begin(submission.encryption == nil ? "identify" : "decrypt")
+        let turn: CodecPool.Turn = !isBulk ? .prompt : pipeline.configuration.isShared ? .bulk : .patient
+        var run = await self.run(source, into: outputs, turn: turn, since: asked)
+        if run.isCostly {
+            guard claim.lane == .expensive else { return run }
+            foundCostly()
+            run = await self.run(source, into: outputs, turn: .costly, since: asked)
+        }
+        if let step = run.decryption {
+            steps.append(step)
+            stage.name = "identify"
+        }
+        guard let found = run.probeResult else { return run }
+        probeResult = found
+        facts.width = found.size?.width
+        facts.height = found.size?.height
+        facts.duration = found.duration
+        facts.sniffedType = found.sniffedType
+        facts.decodedType = found.type
+        facts.diagnosis = found.diagnosis
+        steps.append(
+            Step(
+                name: "wait", seconds: run.times.waiting(identifying: found.seconds),
+                note: "for a codec process and its memory"))
+        steps.append(found.step)
+        note(idleOptions(for: found.kind, planned: found.planned))
+        return run
+    }
+
     /// - Parameter asked: When the source began to wait for a codec process.
-    private func render(
-        _ source: borrowing OpenedSource, into committer: OutputCommitter, turn: CodecPool.Turn,
+    private func run(
+        _ source: borrowing OpenedSource, into outputs: OutputCommitter, turn: CodecPool.Turn,
         since asked: ContinuousClock.Instant
     ) async -> Run {
-        let found = Mutex<ProbeResult?>(nil)
-        let decryption = Mutex<Step?>(nil)
-        let times = Mutex(StageTimes(asked: asked))
         var run = Run(times: StageTimes(asked: asked))
+        // An error of this process, not told by the codec's.
+        var own: AttachmentError?
         do throws(AttachmentError) {
             let result = try await pipeline.codecs.process(
                 source.descriptor, order: order,
@@ -413,56 +342,146 @@ struct AttachmentAttempt: Sendable {
                     let start = ContinuousClock.now
                     let plaintext = try await encryption.decrypted(source)
                     let seconds = (ContinuousClock.now - start).inSeconds
-                    times.withLock { $0.opened(in: seconds) }
+                    run.times.opened(in: seconds)
                     let step = Step(
                         name: "decrypt", seconds: seconds, note: "\(plaintext.bytes) bytes, \(encryption.scheme.title)")
-                    decryption.withLock { $0 = step }
+                    run.decryption = step
                     publish(.stage(id, step))
                     return try CodecPool.asItIs(plaintext.descriptor)
                 },
-                decide: { probeResult throws(AttachmentError) in
-                    times.withLock { $0.identified() }
-                    if turn != .costly, pipeline.configuration.isCostly(probeResult) { return .stop }
-                    found.withLock { $0 = probeResult }
-                    publish(.stage(id, probeResult.step))
-                    let outputs = try committer.stage(probeResult.planned)
-                    times.withLock { $0.told() }
-                    return .proceed(effort: .full, outputs: outputs)
+                decide: { found throws(AttachmentError) in
+                    run.times.identified()
+                    if turn != .costly, pipeline.configuration.isCostly(found) { return .stop }
+                    run.probeResult = found
+                    publish(.stage(id, found.step))
+                    do throws(AttachmentError) {
+                        let staged = try outputs.stage(found.planned)
+                        run.times.told()
+                        return .proceed(effort: .full, outputs: staged)
+                    } catch {
+                        own = error
+                        throw error
+                    }
                 },
                 received: { report throws(AttachmentError) in
-                    times.withLock { $0.received(report) }
-                    try committer.begin(report)
+                    run.times.received(report)
+                    try outputs.begin(report)
                 })
-            times.withLock { $0.finished() }
+            run.times.finished()
             run.ending = result.ending
             run.processIsDead = result.processIsDead
             run.isCostly = result.ending == nil
         } catch {
-            run.failure = error
+            if own == nil { run.failure = await believed(error) } else { run.failure = error }
         }
-        run.decryption = decryption.withLock { $0 }
-        run.probeResult = found.withLock { $0 }
-        run.times = times.withLock { $0 }
         return run
     }
 
-    /// Gives up what was committed and won't be delivered.
-    private func abandon(_ blobs: [BlobName]) async throws(StoreUnavailable) {
-        do {
-            try await pipeline.abandon(blobs)
-        } catch {
-            throw StoreUnavailable(cause: error)
+    /// What a codec process says of the store counts only if this process sees it too: otherwise a hostile file could keep
+    /// its job waiting for hours.
+    private func believed(_ error: AttachmentError) async -> AttachmentError {
+        guard error.isOfStore else { return error }
+        if error == .storeFull, let free = try? await pipeline.staging.freeBytes(), free < profile.largestOutputs {
+            return error
         }
+        return .outOfResources(reason: error.message)
+    }
+
+    /// Waits until the renditions are durable.
+    private mutating func commit(_ run: Run, from outputs: OutputCommitter) async throws {
+        let finished = await outputs.finished(writersAreDead: run.processIsDead)
+        made = finished.made
+        if let failure = finished.failure { throw failure }
+        if let missing = run.probeResult?.planned.first(where: { made.delivered[$0] == nil }) {
+            stage.name = missing.rawValue
+        }
+    }
+
+    /// Throws the reason not to deliver: what the scanner rejected, then what the codec refused, then what was not scanned
+    /// although it has to be. Only a deadline makes do with less; any other failure would occur again.
+    private mutating func accept(_ run: Run, _ scanned: SourceScan.Finished?) throws {
+        let refusal = scanned?.refusal(under: pipeline.configuration.scanning?.failure ?? .closed)
+        let isRejection = scanned?.isRejection ?? false
+        if let failure = run.failure, !isRejection,
+            failure.code != .deadlineExceeded || deadline == nil || probeResult == nil
+        {
+            try Task.checkCancellation()
+            throw failure.code == .deadlineExceeded ? timeIsUp : failure
+        }
+        if let refusal {
+            begin(Step.scan)
+            throw refusal
+        }
+        note(scanned?.step)
+    }
+
+    /// Stores the source itself, if the profile keeps it.
+    private mutating func keepOriginal(
+        of source: borrowing OpenedSource, into outputs: OutputCommitter
+    ) async throws {
+        guard profile.keepsOriginal, let probeResult else { return }
+        guard let encryption = submission.encryption else {
+            let (report, kept) = try await outputs.keep(
+                source.descriptor, bytes: source.bytes, as: probeResult, for: profile.name)
+            return made.add(report, kept)
+        }
+        let hold = try await pipeline.codecs.hold(
+            encryption.memory(of: source.bytes), patiently: isBulk, until: deadline?.end)
+        let plaintext = try await encryption.decrypted(source.descriptor)
+        let (report, kept) = try await outputs.keep(
+            plaintext.descriptor, bytes: plaintext.bytes, as: probeResult, for: profile.name)
+        made.add(report, kept)
+        _ = consume hold
+    }
+
+    /// What the record will say.
+    private mutating func conclude(_ run: Run, since rendered: ContinuousClock.Instant) throws -> AttachmentResult {
+        guard let probeResult else { throw AttachmentError.codecCrashed(reason: "no probe result") }
+        steps += made.steps
+        if let ending = run.ending { steps += ending.steps(finishing: run.times.finishing) }
+        let achievement = made.achievement(of: probeResult, ending: run.ending)
+        facts.diagnosis = achievement.diagnosis
+        note(achievement.step)
+        guard let result = made.result(of: probeResult, ending: run.ending, options: submission.options) else {
+            throw timeIsUp
+        }
+        note(made.commit(seconds: (ContinuousClock.now - rendered).inSeconds))
+        return result
+    }
+
+    // MARK: Steps
+
+    @discardableResult
+    private mutating func begin(_ name: String) -> ContinuousClock.Instant {
+        stage = (name, .now)
+        return stage.since
+    }
+
+    /// Adds a step to the record, and tells the job's followers.
+    private mutating func note(_ step: Step?) {
+        guard let step else { return }
+        steps.append(step)
+        publish(.stage(id, step))
+    }
+
+    private mutating func note(_ source: borrowing OpenedSource) {
+        facts.name = source.name ?? facts.name
+        facts.bytes = source.bytes
+        facts.declaredType = source.declaredType ?? facts.declaredType
+        steps += source.steps
+        scratch.note(source.bytes, for: id)
     }
 
     private func publish(_ what: JobEvent.What) {
         pipeline.publish(what, of: claim)
     }
 
-    /// Names the options that the source has no use for.
-    private func passedOver(of kind: MediaKind, planned: [RenditionRole]) -> Step? {
+    /// Names the options that have no effect on the source.
+    private func idleOptions(for kind: MediaKind, planned: [RenditionRole]) -> Step? {
         Step(order.request.idleOptions(for: kind, planned: planned, under: profile))
     }
+
+    // MARK: What was asked for
 
     private var outputEncryption: OutputCommitter.Encryption? {
         claim.submission.encrypt.map { scheme in
@@ -508,62 +527,6 @@ struct AttachmentAttempt: Sendable {
 
 /// A source turned out to be too costly for the quick lane.
 struct NeedsExpensiveLane: Error {}
-
-/// What is known of an attachment so far; the record shows it even where the attempt fails.
-private struct Progress {
-    var facts: SourceFacts
-    var probeResult: ProbeResult?
-    var steps: [Step] = []
-    /// What is being done.
-    var stage = (name: "fetch", since: ContinuousClock.now)
-
-    @discardableResult
-    mutating func begin(_ name: String) -> ContinuousClock.Instant {
-        stage = (name, .now)
-        return stage.since
-    }
-
-    /// Ends the steps with the one that could not be done, and why.
-    mutating func fail(_ error: AttachmentError) {
-        // What no decoder took still looked like something; what is said beside the type is for people.
-        switch error {
-        case .unrecognizedType(let sniffed?), .misnamed(_, let sniffed?):
-            facts.sniffedType = facts.sniffedType ?? sniffed.split(separator: " ").first.map(String.init)
-        case .unreadable(let finding):
-            facts.diagnosis = (facts.diagnosis ?? Diagnosis()).decoded(Diagnosis(evidence: [finding]))
-        default: break
-        }
-        steps.append(
-            Step(name: stage.name, seconds: (ContinuousClock.now - stage.since).inSeconds, note: error.message))
-    }
-
-    mutating func note(_ source: borrowing OpenedSource) {
-        facts.name = source.name ?? facts.name
-        facts.bytes = source.bytes
-        facts.declaredType = source.declaredType ?? facts.declaredType
-        steps.append(contentsOf: source.steps)
-    }
-
-    mutating func note(_ run: AttachmentAttempt.Run) {
-        if let step = run.decryption {
-            steps.append(step)
-            stage.name = "identify"
-        }
-        guard let probeResult = run.probeResult else { return }
-        self.probeResult = probeResult
-        facts.width = probeResult.size?.width
-        facts.height = probeResult.size?.height
-        facts.duration = probeResult.duration
-        facts.sniffedType = probeResult.sniffedType
-        facts.decodedType = probeResult.type
-        facts.diagnosis = probeResult.diagnosis
-        steps.append(
-            Step(
-                name: "wait", seconds: run.times.waiting(identifying: probeResult.seconds),
-                note: "for a codec process and its memory"))
-        steps.append(probeResult.step)
-    }
-}
 
 extension ProbeResult {
     fileprivate var step: Step { Step(name: "identify", seconds: seconds, note: note) }

@@ -63,7 +63,7 @@ public final class JobService: Sendable {
     private let workers: [JobLane: JobWorker]
     private let finished: (@Sendable (JobReport) -> Void)?
     private let underway = RunningJobs()
-    private let store = StoreHealth()
+    private let store: StoreHealth
     /// Wakes whoever ends pending jobs at their deadlines.
     private let deadlines = AsyncSignal()
     /// Nil where whoever waits looks for himself.
@@ -72,26 +72,31 @@ public final class JobService: Sendable {
 
     /// Between two looks at a record that somebody waits for, where nothing happens here: what another process did.
     private static let interval: Duration = .seconds(1)
-    /// The longest pause after the store failed, of a lane and of a job.
+    /// The longest pause of a job after the store failed it once.
     private static let pause: Duration = .seconds(5)
+    /// How long a job without a deadline waits for the store.
+    private static let storePatience: Duration = .seconds(6 * 3600)
     /// Pending jobs that are ended in one transaction.
     private static let endedAtOnce = 100
 
     /// - Parameters:
     ///   - pipeline: Does the work; it is given the lanes, the events and what is shared.
     ///   - sharing: How long identical work serves others; nil: each attachment is worked on for itself.
+    ///   - health: Told how the store does.
     ///   - onFinished: Told of every job that came to its end here, for the log. Must not block.
     public init(
         records: any JobQueue & JobRecords & NodeCounting, pipeline: Pipeline, events: JobEvents, worker: WorkerID,
         concurrency: Concurrency,
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), costlyFrom: Double = JobService.costlyFrom,
+        health: StoreHealth = StoreHealth(),
         onFinished: (@Sendable (JobReport) -> Void)? = nil
     ) {
         let pipeline = pipeline.with { configuration in
             configuration.events = events
             configuration.sharing = sharing.map(RequestCoalescer.init)
             configuration.costlyFrom = costlyFrom
-            configuration.storePause = Self.pause
+            if configuration.storePause == .zero { configuration.storePause = Self.pause }
+            configuration.storePatience = configuration.storePatience ?? Self.storePatience
             // A few attachments for each job, but not all ten of all of them: each holds descriptors.
             configuration.sourcesAtOnce = configuration.sourcesAtOnce ?? (concurrency.quick + concurrency.expensive) * 2
             configuration.fetchConcurrency = configuration.fetchConcurrency ?? concurrency.fetches
@@ -102,11 +107,12 @@ public final class JobService: Sendable {
         self.worker = worker
         self.concurrency = concurrency
         finished = onFinished
-        let (underway, store) = (underway, store)
+        store = health
+        let (underway, store) = (underway, health)
         let workers = JobLane.allCases.map { lane in
             let worker = JobWorker(
                 records: records, pipeline: pipeline, id: worker, source: .lane(lane), running: underway, health: store
-            ) { $0.capacity(in: lane, of: concurrency) }
+            ) { store.takesJobs ? $0.capacity(in: lane, of: concurrency) : ClaimCapacity(0) }
             return (lane, worker)
         }
         self.workers = Dictionary(uniqueKeysWithValues: workers)
@@ -132,7 +138,8 @@ public final class JobService: Sendable {
     ) async throws(AttachmentError) -> SubmissionAnswer {
         let kind = RunningJobs.Kind(lane: job.lane, priority: job.priority)
         let hasPlace =
-            workers[job.lane]?.isWorking ?? false && underway.keepPlace(kind, for: job.tenant, of: concurrency)
+            store.takesJobs && workers[job.lane]?.isWorking ?? false
+            && underway.keepPlace(kind, for: job.tenant, of: concurrency)
         defer { if hasPlace { underway.giveBackPlace(kind, of: job.tenant) } }
         var options = options
         if hasPlace {
@@ -293,7 +300,7 @@ public final class JobService: Sendable {
                 for job in overdue.ended { ended(job) }
                 if let next = overdue.next { pause = min(pause, next) }
             } catch {
-                store.failed()
+                store.failed(error)
             }
             guard pause > .zero else { continue }
             let alarm = Task { [pause] in
@@ -355,8 +362,13 @@ public final class JobService: Sendable {
             let record = try? await records.job(claim.job, of: claim.tenant)
             guard let record, record.generation == claim.generation, record.state.isFinished else { return }
             pipeline.publish(.finished(record.state), of: claim)
-        case .failure(is AttachmentError):
-            store.failed()
+        case .failure(let error as AttachmentError):
+            if let pause = store.failed(error) {
+                Task { [weak self] in
+                    try? await Task.sleep(for: pause)
+                    self?.submitted()
+                }
+            }
             JobMetrics.count("jobs_postponed_total", [("reason", "store")])
         case .failure:
             JobMetrics.count("jobs_postponed_total", [("reason", "stopped")])
@@ -369,7 +381,7 @@ public final class JobService: Sendable {
             try await records.move(claim, to: .expensive)
         } catch {
             // Lost, or the store fails: the claim runs out, and whoever has it next finds the same.
-            if error is AttachmentError { store.failed() }
+            if let error = error as? AttachmentError { store.failed(error) }
             return
         }
         JobMetrics.count("jobs_postponed_total", [("reason", "expensive")])

@@ -64,15 +64,20 @@ public final class JobWorker: Sendable {
         self.capacity = capacity
     }
 
-    /// A worker by itself, which ends where the store fails.
+    /// A worker by itself.
     ///
-    /// - Parameter width: Jobs underway at once.
+    /// - Parameters:
+    ///   - width: Jobs underway at once.
+    ///   - health: Told how the store does, whose failures are waited out; nil: the first ends the work.
     public convenience init(
-        records: any JobQueue, pipeline: Pipeline, id: WorkerID, source: ClaimSource, width: Int
+        records: any JobQueue, pipeline: Pipeline, id: WorkerID, source: ClaimSource, width: Int,
+        health: StoreHealth? = nil
     ) {
         self.init(
-            records: records, pipeline: pipeline, id: id, source: source, running: RunningJobs(), health: nil
+            records: records, pipeline: health == nil ? pipeline : pipeline.with { $0.storePause = Self.longestPause },
+            id: id, source: source, running: RunningJobs(), health: health
         ) { running in
+            guard health?.takesJobs ?? true else { return ClaimCapacity(0) }
             let free = width - running.count
             // A claim is a transaction, and its sync, for all of them.
             return ClaimCapacity(free >= max(1, width / 3) ? free : 0)
@@ -120,15 +125,17 @@ public final class JobWorker: Sendable {
     ///   handed back.
     public func run(_ finished: @escaping @Sendable (JobRecord) async throws -> Void) async throws {
         let turn = AsyncSemaphore(capacity: 1)
-        try await run { result, _ in
+        try await run { [health] result, _ in
             switch result {
             case .success(let record):
+                health?.works()
                 guard await turn.acquire(1, until: nil) == .granted else { throw CancellationError() }
                 defer { turn.release(1) }
                 try await finished(record)
             case .failure(is ClaimError):
                 // It is another worker's, or was cancelled.
                 break
+            case .failure(let error as AttachmentError) where health != nil: health?.failed(error)
             case .failure(let error): throw error
             }
         }
@@ -165,7 +172,7 @@ public final class JobWorker: Sendable {
                     guard claims.isEmpty else { continue }
                 } catch {
                     guard let health else { throw error }
-                    health.failed()
+                    health.failed(error)
                     failures += 1
                     try? await Task.sleep(for: Self.pause(after: failures))
                     continue

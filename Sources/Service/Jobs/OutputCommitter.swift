@@ -120,7 +120,7 @@ final class OutputCommitter: Sendable {
     ///
     /// - Parameter writersAreDead: Nil where the codec process didn't come to its end by itself: then what can't be
     ///   proven to be closed is given up.
-    /// - Returns: `failure` is a ``StoreUnavailable`` when the store failed; `codec_crashed` when an output was not what was reported.
+    /// - Returns: `failure` is an error of the store, or `codec_crashed` when an output was not what was reported.
     func finished(writersAreDead: Bool?) async -> (made: MadeRenditions, failure: (any Error)?) {
         var made = MadeRenditions()
         var failure: (any Error)?
@@ -132,8 +132,6 @@ final class OutputCommitter: Sendable {
         for (report, task) in state.withLock({ $0.committing }) {
             do {
                 made.add(report, try await task.value)
-            } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
-                failure = failure ?? StoreUnavailable(cause: error)
             } catch {
                 failure = failure ?? error
             }
@@ -173,11 +171,9 @@ final class OutputCommitter: Sendable {
         } catch CopyFailure.source(let error) {
             throw AttachmentError.invalidSource(reason: "the system \(error)")
         } catch CopyFailure.target(let error) {
-            throw StoreUnavailable(cause: AttachmentError(error))
+            throw AttachmentError(error)
         } catch let error as SystemError {
-            throw StoreUnavailable(cause: AttachmentError(error))
-        } catch let error as AttachmentError where error.code == .storeFailed || error.code == .storeFull {
-            throw StoreUnavailable(cause: error)
+            throw AttachmentError(error)
         }
     }
 }
@@ -186,6 +182,8 @@ final class OutputCommitter: Sendable {
 struct MadeRenditions: Sendable {
     private(set) var reports: [RenditionReport] = []
     private(set) var delivered: [RenditionRole: DeliveredRendition] = [:]
+
+    var blobs: [BlobName] { delivered.values.map(\.blob) }
 
     mutating func add(_ report: RenditionReport, _ kept: OutputCommitter.Kept) {
         let blob = kept.blob

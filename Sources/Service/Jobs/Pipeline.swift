@@ -2,6 +2,7 @@ public import SatchelCore
 public import CodecPool
 public import Ingest
 import Platform
+import Synchronization
 
 /// The way of one claimed job: its sources are opened, processed in codec processes, committed in the store, and recorded
 /// in one transaction.
@@ -32,8 +33,10 @@ public struct Pipeline: Sendable {
         public var fetchConcurrency: FetchConcurrency?
         /// How sources are scanned; nil where they aren't.
         public var scanning: Scanning?
-        /// A job that the store failed is due again after a random part of this.
+        /// A job that the store failed is due again after a random part of this, longer with each attempt.
         public var storePause: Duration = .zero
+        /// Since its submission, how long a job without a deadline waits for a failing store; `nil` for no limit.
+        public var storePatience: Duration?
 
         public init(
             limits: Limits = .service, ceilings: Ceilings = Ceilings(), timeLimit: Duration? = nil,
@@ -106,10 +109,6 @@ public struct Pipeline: Sendable {
             1, until: attempt.deadline?.end, sparing: attempt.isBulk, for: attempt.claim.tenant.rawValue) == .granted
     }
 
-    func giveSourceBack(for attempt: AttachmentAttempt) {
-        openSources?.release(1, sparing: attempt.isBulk)
-    }
-
     /// Carries a claimed job out and records what it came to.
     ///
     /// - Throws: ``ClaimError/lost`` when another worker has the job or it was cancelled; an ``AttachmentError`` when
@@ -122,11 +121,13 @@ public struct Pipeline: Sendable {
             let record = try await deliver(outcomes, under: claim)
             publish(.finished(record.state), of: claim)
             return record
-        } catch let error as StoreUnavailable {
-            // With a pause it is another attempt, whose time goes on; without one, the same made up for.
+        } catch let error as AttachmentError {
+            // With a pause it is another attempt, whose time goes on; without one, the same made up for. A node without room
+            // claims nothing itself: others may have the job at once.
             let pause = configuration.storePause
-            await handBack(claim, after: pause * Double.random(in: 0...1), countsAttempt: pause > .zero)
-            throw error.cause
+            let longest = error.code == .storeFull ? .zero : pause * min(claim.attempt, Self.longestPause)
+            await handBack(claim, after: longest * Double.random(in: 0...1), countsAttempt: pause > .zero)
+            throw error
         } catch is CancellationError {
             await handBack(claim, after: .zero, countsAttempt: false)
             throw CancellationError()
@@ -140,14 +141,14 @@ public struct Pipeline: Sendable {
             return try await commitTime.measure {
                 try await records.deliver(outcomes, under: claim)
             }
-        } catch let lost as ClaimError {
-            try? await abandon(outcomes.flatMap(\.blobs))
-            throw lost
-        } catch let error as AttachmentError {
-            try? await abandon(outcomes.flatMap(\.blobs))
-            throw StoreUnavailable(cause: error)
+        } catch {
+            await abandon(outcomes.flatMap(\.blobs))
+            throw error
         }
     }
+
+    /// Of ``Configuration/storePause``: after as many attempts the pause grows no more.
+    private static let longestPause = 6
 
     /// Makes a job pending again. If that fails too, its claim runs out or its worker's end is noticed.
     private func handBack(_ claim: Claim, after pause: Duration, countsAttempt: Bool) async {
@@ -163,33 +164,26 @@ public struct Pipeline: Sendable {
         if isPending { publish(.postponed, of: claim) }
     }
 
-    /// Gives up blobs that were committed and won't be recorded, so that no file is left behind.
-    func abandon(_ names: [BlobName]) async throws(AttachmentError) {
+    /// Gives up blobs that were committed and won't be recorded. If that fails, a sweep removes them.
+    func abandon(_ names: [BlobName]) async {
         guard !names.isEmpty else { return }
         // In a task of its own, as above, whose time isn't up.
-        let result = await Task.detached { () async -> Result<[BlobName], AttachmentError> in
-            do throws(AttachmentError) {
-                return .success(try await records.discard(names))
-            } catch {
-                return .failure(error)
-            }
-        }.value
-        _ = try result.get()
+        await Task.detached { _ = try? await records.discard(names) }.value
     }
 
     /// All attachments of a job side by side; the thumbnail of each is the first thing its codec makes.
     private func attempt(_ claim: Claim) async throws -> [AttachmentOutcome] {
         let deadline = try await budget(of: claim)
+        let scratch = ScratchNeed()
         return try await withThrowingTaskGroup(of: (Int, AttachmentOutcome).self) { group in
             for (index, submission) in claim.submission.attachments.enumerated() {
                 group.addTask {
-                    let attempt = AttachmentAttempt(
-                        id: claim.attachments[index], submission: submission, claim: claim, deadline: deadline,
-                        pipeline: self)
-                    let outcome = try await StoreTime.$current.withValue(deadline?.store) {
-                        try await attempt.outcome()
+                    try await StoreTime.$current.withValue(deadline?.store) {
+                        var attempt = AttachmentAttempt(
+                            id: claim.attachments[index], submission: submission, claim: claim, deadline: deadline,
+                            scratch: scratch, pipeline: self, facts: SourceFacts(submission))
+                        return (index, try await attempt.outcome())
                     }
-                    return (index, outcome)
                 }
             }
             var outcomes: [(Int, AttachmentOutcome)] = []
@@ -204,7 +198,7 @@ public struct Pipeline: Sendable {
                 }
             }
             if let failure {
-                try? await abandon(outcomes.flatMap(\.1.blobs))
+                await abandon(outcomes.flatMap(\.1.blobs))
                 throw failure
             }
             return outcomes.sorted { $0.0 < $1.0 }.map(\.1)
@@ -230,7 +224,11 @@ public struct Pipeline: Sendable {
             group.addTask {
                 while !Task.isCancelled {
                     try await Task.sleep(for: configuration.claimDuration / 3)
-                    _ = try await records.heartbeat(claim, for: configuration.claimDuration)
+                    do {
+                        _ = try await records.heartbeat(claim, for: configuration.claimDuration)
+                    } catch is AttachmentError {
+                        // The claim outlasts a short outage: the next beat tells more.
+                    }
                 }
                 return nil
             }
@@ -266,7 +264,13 @@ struct Budget: Sendable {
     }
 }
 
-/// The store failed, which says nothing about the source: the job goes back to the queue.
-struct StoreUnavailable: Error {
-    var cause: AttachmentError
+/// Bytes of scratch that the sources of one job take, or would take.
+final class ScratchNeed: Sendable {
+    private let bytes = Mutex<[AttachmentID: Int64]>([:])
+
+    var total: Int64 { bytes.withLock { $0.values.reduce(0, +) } }
+
+    func note(_ needed: Int64, for attachment: AttachmentID) {
+        bytes.withLock { $0[attachment] = needed }
+    }
 }

@@ -77,12 +77,29 @@ package enum Files {
 
     /// Bytes that are free on the file system that `path` is on.
     package static func freeBytes(at path: FilePath) throws(SystemError) -> Int64 {
+        try bytes(ofFileSystemAt: path) { UInt64($0.f_bavail) }
+    }
+
+    /// Bytes that an ordinary user can have on the file system that `path` is on.
+    package static func size(ofFileSystemAt path: FilePath) throws(SystemError) -> Int64 {
+        try bytes(ofFileSystemAt: path) { UInt64($0.f_blocks - $0.f_bfree + $0.f_bavail) }
+    }
+
+    private static func bytes(
+        ofFileSystemAt path: FilePath, _ blocks: (statvfs) -> UInt64
+    ) throws(SystemError) -> Int64 {
         var status = statvfs()
         guard unsafe path.withPlatformString({ unsafe statvfs($0, &status) }) == 0 else {
             throw SystemError("look for room at '\(path)'")
         }
-        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        let (bytes, overflow) = blocks(status).multipliedReportingOverflow(by: UInt64(status.f_frsize))
         return overflow ? .max : Int64(clamping: bytes)
+    }
+
+    /// Whether a process holds a lock on a file, or that can't be told.
+    package static func isHeld(_ path: FilePath) -> Bool {
+        guard let file = try? Files.open(path, .readOnly, .noFollow, to: "look at '\(path)'") else { return true }
+        return flock(file.number, LOCK_EX | LOCK_NB) != 0
     }
 
     /// Whether the file system that `path` is on has no room for a few pages, or for another file.

@@ -104,9 +104,8 @@ import Testing
     @Test func `a store that doesn't take what was made is waited for a little longer than the deadline`() async throws
     {
         let bench = try await Bench(bytes: SilentStore())
-        let claim = try await bench.claim("fault: null", deadline: 4)
-        let error = await #expect(throws: AttachmentError.self) { try await bench.pipeline.run(claim) }
-        #expect(error?.code == .storeFailed)
+        let failed = try await bench.attachment(bench.claim("fault: null", deadline: 4))
+        #expect(failed.state == .failed && failed.error?.code == .storeFailed)
         await bench.pool.shutdown()
     }
 

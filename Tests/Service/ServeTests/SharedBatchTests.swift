@@ -64,11 +64,14 @@ import Testing
     }
 
     /// One of several machines, with a disk of its own.
-    private func machine(_ number: Int, _ arguments: [String]) throws -> RunningProgram {
+    private func machine(
+        _ number: Int, _ arguments: [String], reaching endpoint: String? = nil
+    ) throws -> RunningProgram {
         let spool = harness.home.path + "/machine\(number)"
-        let environment = harness.satchel.environment.merging([
+        var environment = harness.satchel.environment.merging([
             "SATCHEL_SPOOL": spool, "SATCHEL_NODES_DEAD_AFTER": "3",
         ]) { $1 }
+        if let endpoint { environment["SATCHEL_S3_ENDPOINT"] = endpoint }
         return try Program(harness.satchel.executable, environment: environment, in: harness.home.url).start(
             ["batch"] + arguments)
     }
@@ -140,6 +143,22 @@ import Testing
         let changed = try await batch(bucket.url, line[3], line[4])
         #expect(Set(changed.states.filter { $0.value == "delivered" }.keys) == [names[0], "new.jpg"])
         #expect(changed.errors.contains("61 files: 2 delivered, 59 unchanged."), "\(changed.errors)")
+    }
+
+    @Test func `a run waits while the bucket is away, and ends whole`() async throws {
+        let names = (0..<30).map { "\($0).jpg" }
+        try await bucket.putPhotos(names)
+        let store = try await AbsentBucket()
+        let output = "s3://\(S3Gateway.bucket)/\(bucket.prefix)-out"
+        let run = try machine(1, [bucket.url, "--format", "jsonl", "--output", output], reaching: store.endpoint)
+        try await eventually("it has begun") { try !run.outputSoFar.isEmpty }
+        store.leave()
+        try await eventually("it waits") { try run.errorsSoFar.contains("waits for an outage to end") }
+        store.comeBack()
+        let result = try await run.end()
+        #expect(result.status == 0 && result.errorText.contains("30 files: 30 delivered."), "\(result.errorText)")
+        let written = try await bucket.keys(bucket.prefix + "-out/")
+        #expect(Set(written.filter { $0.contains(".main.") }) == Set(names.map { $0 + ".main.jpg" }))
     }
 
     @Test func `a run that is interrupted carries on, and its summary is that of all of it`() async throws {

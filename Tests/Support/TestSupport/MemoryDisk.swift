@@ -11,12 +11,31 @@ public struct MemoryDisk: Sendable {
     public static func mounted<Result>(
         at url: URL, options: String = "size=64m", _ body: (MemoryDisk) throws -> Result
     ) throws -> Result {
-        let path = url.path(percentEncoded: false)
+        let disk = try MemoryDisk(mountedAt: url, options)
+        defer { disk.unmount() }
+        return try body(disk)
+    }
+
+    /// The same for a body that waits.
+    public static func mounted<Result>(
+        at url: URL, options: String = "size=64m", _ body: (MemoryDisk) async throws -> Result
+    ) async throws -> Result {
+        let disk = try MemoryDisk(mountedAt: url, options)
+        defer { disk.unmount() }
+        return try await body(disk)
+    }
+
+    private init(mountedAt url: URL, _ options: String) throws {
+        self.url = url
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        guard unsafe mount("none", path, "tmpfs", 0, options) == 0 else { throw Refused(errno) }
-        // Whatever still has a file open there doesn't keep it.
-        defer { unsafe umount2(path, Int32(MNT_DETACH)) }
-        return try body(MemoryDisk(url: url))
+        guard unsafe mount("none", url.path(percentEncoded: false), "tmpfs", 0, options) == 0 else {
+            throw Refused(errno)
+        }
+    }
+
+    /// Whatever still has a file open there doesn't keep it.
+    private func unmount() {
+        unsafe umount2(url.path(percentEncoded: false), Int32(MNT_DETACH))
     }
 
     /// Gives it other options while it is in use.

@@ -48,6 +48,8 @@ enum Fault {
             for _ in 0..<100_000 { send(#"{"probeResult":{}}"#) }
         case "hang-up": hangUp()
         case "refuse": throw .unreadable(Finding(.failed, named: "a clause\u{7} with a bell"))
+        case "store-failed": throw .storeFailed(reason: "a lie")
+        case "store-full": throw .storeFull
         case "refuse-falsely": throw .blockedAddress(host: "codec", address: "127.0.0.1")
         case "rendition-first":
             let report = RenditionReport(role: .main, type: .jpeg, bytes: 1, note: "")

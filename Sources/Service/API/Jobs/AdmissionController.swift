@@ -85,13 +85,12 @@ public final class AdmissionController: Sendable {
         ]
     }
 
-    /// Receives a body while `body` runs.
+    /// Takes a place to receive a body.
     ///
     /// - Parameter announced: Its bytes, where they are known.
-    /// - Throws: A problem with the status 429 or 507 where there is no room for this tenant; what `body` throws.
-    func receiving<Result>(
-        _ announced: Int64?, of tenant: TenantID, _ body: (UploadPlace) async throws -> Result
-    ) async throws -> Result {
+    /// - Returns: The place, which the caller leaves.
+    /// - Throws: A problem with the status 429 or 507 where there is no room for this tenant.
+    func enter(_ announced: Int64?, of tenant: TenantID) async throws -> UploadPlace {
         let room = try await look()
         let limits = settings.intake
         guard room.free - (announced ?? 0) >= limits.freeBytes else {
@@ -117,17 +116,14 @@ public final class AdmissionController: Sendable {
                 "Too many uploads are being received or waiting. Try again later.",
                 headers: [.retryAfter: "2", .connection: "close"])
         }
-        let place = UploadPlace(gate: self, tenant: tenant, announced: announced)
-        defer { leave(place) }
-        return try await body(place)
+        return UploadPlace(gate: self, tenant: tenant, announced: announced)
     }
 
-    private func leave(_ place: UploadPlace) {
-        let bytes = place.counted
+    fileprivate func leave(_ bytes: Int64, of tenant: TenantID) {
         state.withLock { state in
-            state.received[place.tenant]?.bodies -= 1
-            state.received[place.tenant]?.bytes -= bytes
-            if state.received[place.tenant]?.bodies == 0 { state.received[place.tenant] = nil }
+            state.received[tenant]?.bodies -= 1
+            state.received[tenant]?.bytes -= bytes
+            if state.received[tenant]?.bodies == 0 { state.received[tenant] = nil }
             // What was received is a source that waits now, or gone: look again before long.
             state.known?.capacity.waiting += bytes
         }
@@ -205,5 +201,5 @@ final class UploadPlace: Sendable {
         try gate.grow(by: Int64(bytes), of: tenant)
     }
 
-    fileprivate var counted: Int64 { announced ?? grown.withLock { $0 } }
+    func leave() { gate.leave(announced ?? grown.withLock(\.self), of: tenant) }
 }

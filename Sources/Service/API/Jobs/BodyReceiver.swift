@@ -7,10 +7,12 @@ import Platform
 import Stores
 
 /// The body of a request, piece by piece, within a limit.
-struct IncomingBody: Sendable {
+///
+/// Throws 413 over the limit, and 400 if the body ends early.
+struct IncomingBody: AsyncSequence, Sendable {
     private let body: RequestBody
     private let limit: Int64
-    private let announced: Int64?
+    let announced: Int64?
 
     /// - Throws: 413 at once where the request announces more than the limit.
     init(_ request: Request, limit: Int64) throws(Problem) {
@@ -20,31 +22,36 @@ struct IncomingBody: Sendable {
         body = request.body
     }
 
-    /// Takes all pieces in turn.
-    ///
-    /// - Throws: 413 over the limit; 400 where the body ends early; what `take` throws.
-    func forEach(_ take: (ByteBuffer) async throws -> Void) async throws {
-        var received: Int64 = 0
-        for try await piece in body {
-            received += Int64(piece.readableBytes)
-            guard received <= limit else { throw Self.tooLarge(limit) }
-            try await take(piece)
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate let body: IncomingBody
+        fileprivate var pieces: RequestBody.AsyncIterator
+        private var received: Int64 = 0
+
+        fileprivate init(_ body: IncomingBody) {
+            self.body = body
+            pieces = body.body.makeAsyncIterator()
         }
-        guard received == announced ?? received else {
-            throw Problem(
-                .badRequest, "malformed_request", "The body is incomplete. Send all of it.",
-                headers: [.connection: "close"])
+
+        mutating func next(isolation actor: isolated (any Actor)?) async throws -> ByteBuffer? {
+            let piece = try await pieces.next(isolation: actor)
+            received += Int64(piece?.readableBytes ?? 0)
+            guard received <= body.limit else { throw IncomingBody.tooLarge(body.limit) }
+            guard piece != nil || received == body.announced ?? received else {
+                throw Problem(
+                    .badRequest, "malformed_request", "The body is incomplete. Send all of it.",
+                    headers: [.connection: "close"])
+            }
+            if piece == nil { try await RequestReading.current?.renew() }
+            return piece
         }
-        try await RequestReading.current?.renew()
     }
+
+    func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     /// The whole of it.
     func collect() async throws -> ByteBuffer {
         var whole = ByteBuffer()
-        try await forEach { piece in
-            var piece = piece
-            whole.writeBuffer(&piece)
-        }
+        for try await var piece in self { whole.writeBuffer(&piece) }
         return whole
     }
 
@@ -135,22 +142,17 @@ struct BodyReceiver {
         _ request: Request, of tenant: TenantID, _ use: (ReceivedBody) async throws -> (Result, keepsSources: Bool)
     ) async throws -> Result {
         let kind = try Kind(request)
-        let limits = service.settings
-        let announced = IncomingBody.announced(by: request)
-        let body: IncomingBody
-        switch kind {
-        case .json: body = try IncomingBody(request, limit: Int64(limits.intake.jsonBytes))
-        case .multipart:
-            body = try IncomingBody(request, limit: limits.limits.clipBytes + Self.multipartMargin)
-        case .raw: body = try IncomingBody(request, limit: limits.limits.clipBytes)
-        }
-        return try await service.intake.receiving(announced, of: tenant) { place in
-            try await service.taking { received in
-                try await receive(body, as: kind, place: place, into: &received)
-            } use: { received in
-                try await use(received)
+        let limit =
+            switch kind {
+            case .json: Int64(service.settings.intake.jsonBytes)
+            case .multipart: service.settings.limits.clipBytes + Self.multipartMargin
+            case .raw: service.settings.limits.clipBytes
             }
-        }
+        let body = try IncomingBody(request, limit: limit)
+        let place = try await service.intake.enter(body.announced, of: tenant)
+        defer { place.leave() }
+        return try await service.taking(
+            { try await receive(body, as: kind, place: place, into: &$0) }, use: use)
     }
 
     private func receive(
@@ -162,7 +164,7 @@ struct BodyReceiver {
             try await receiveParts(body, boundary: boundary, place: place, into: &received)
         case .raw(let type):
             let writer = PartWriter(into: service.spool, keptBy: service.store.sources)
-            try await body.forEach { piece in
+            for try await piece in body {
                 try place.received(piece.readableBytes)
                 try await writer.write(piece)
             }
@@ -180,7 +182,7 @@ struct BodyReceiver {
         do {
             var parser = try MultipartParser(boundary: boundary)
             var part: (head: MultipartHead, writer: PartWriter?)?
-            try await body.forEach { piece in
+            for try await piece in body {
                 try place.received(piece.readableBytes)
                 for event in try parser.feed(piece) {
                     switch event {
@@ -244,8 +246,7 @@ extension Service {
         var received = ReceivedBody()
         do {
             try await receive(&received)
-            try await RequestReading.current?.renew()
-            let (result, keepsSources) = try await use(received)
+                let (result, keepsSources) = try await use(received)
             if !keepsSources { await discard(received.parts.values) }
             return result
         } catch {

@@ -105,9 +105,16 @@ struct Submitting: Sendable {
         guard let profile = service.profile(named: wording.profile) else {
             throw Problem.invalid("profile", "'\(wording.profile)' is not a profile.")
         }
+        if let limit = profile.deadline, let deadline = wording.deadline, deadline > limit {
+            let seconds = PlainValue.number(limit).text
+            // Only a body without a description is described by the query.
+            let name = if case .body? = wording.attachments.first?.source { "deadline" } else { "/deadline" }
+            throw Problem.invalid(
+                name, "Must be at most \(seconds) s, the deadline of the profile '\(wording.profile)'.")
+        }
         return JobSubmission(
             tenant: tenant, id: id, profile: profile, mode: wording.mode, priority: wording.priority,
-            deadline: [wording.deadline, profile.deadline].compactMap(\.self).min(),
+            deadline: wording.deadline ?? profile.deadline,
             metadata: wording.metadata, bodyDigest: digest, leaseTTL: wording.leaseTTL,
             delivery: wording.delivery, encrypt: wording.encrypt?.scheme, callback: wording.callback,
             attachments: wording.attachments.compactMap(attachment))

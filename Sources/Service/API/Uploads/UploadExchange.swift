@@ -29,15 +29,13 @@ struct UploadExchange: Sendable {
     ) async throws -> UploadRecord {
         let body = try IncomingBody(request, limit: limit ?? .max)
         var append = append
-        append.announced = IncomingBody.announced(by: request)
-        let intake = service.intake
-        try await intake.admitUpload()
-        return try await service.uploads.append(to: upload, append, progress: progress) { writing in
-            try await body.forEach { piece in
-                try await intake.takeUpload(piece.readableBytes)
-                try await writing.write(piece)
-            }
+        append.announced = body.announced
+        try await service.intake.admitUpload()
+        let admitted = body.map { [intake = service.intake] piece in
+            try await intake.takeUpload(piece.readableBytes)
+            return piece
         }
+        return try await service.uploads.append(admitted, to: upload, append, progress: progress)
     }
 
     /// The checksum of the body by `Content-Digest` (RFC 9530), where it comes with one that is known here.

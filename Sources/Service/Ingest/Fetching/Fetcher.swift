@@ -185,7 +185,7 @@ public struct Fetcher: Sendable {
             throw AttachmentError.sourceTooLarge(bytes: announced, limit: limits.bytes)
         }
 
-        let writer = SpoolWriter(try spool.create())
+        let writer = SpoolWriter(try spool.create(expecting: announced))
         progress.startBody(of: announced)
         for try await piece in response.body {
             try Task.checkCancellation()

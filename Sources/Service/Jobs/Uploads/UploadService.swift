@@ -1,6 +1,7 @@
 public import SatchelCore
 import Crypto
 import Ingest
+public import NIOCore
 import Platform
 import Synchronization
 
@@ -100,28 +101,22 @@ public final class UploadService: Sendable {
     /// Takes a request's bytes.
     ///
     /// - Parameters:
+    ///   - body: The bytes. It is cancelled if another request comes for the upload.
     ///   - progress: Told how much is durable, now and then.
-    ///   - body: Writes the request's body; it is cancelled where another request comes for the upload.
     /// - Throws: ``UploadFailure``; an `AttachmentError` of the store or of a quota; what `body` throws. Bytes that arrived until
     ///   then are kept, with two exceptions: a body with a checksum, and one that is longer than the upload has room for. Of the
     ///   latter only those count that were recorded before its length was known.
     public func append(
-        to upload: UploadRecord, _ request: UploadAppend, progress: @escaping @Sendable (Int64) async -> Void,
-        _ body: @escaping @Sendable (UploadWriting) async throws -> Void
+        _ body: some AsyncSequence<ByteBuffer, any Error> & Sendable, to upload: UploadRecord,
+        _ request: UploadAppend, progress: @escaping @Sendable (Int64) async -> Void = { _ in }
     ) async throws -> UploadRecord {
         let writing = UploadWriting(upload, request, of: self, progress: progress)
-        let before = state.withLock { state in state.writing.updateValue(writing, forKey: upload.id) }
-        await before?.stop()
+        await state.withLock { state in state.writing.updateValue(writing, forKey: upload.id) }?.stop()
         defer { end(writing) }
         try await begin(writing, upload, request)
         // A client that leaves cancels the request: what arrived is worth keeping all the same, however late that is.
         return try await RequestReading.$current.withValue(nil) {
-            let outcome: Result<Void, any Error>
-            do {
-                outcome = .success(try await writing.take(body))
-            } catch {
-                outcome = .failure(error)
-            }
+            let outcome = await writing.receive(body)
             return try await Task { try await self.conclude(writing, outcome, upload, request) }.value
         }
     }
@@ -220,7 +215,8 @@ public final class UploadService: Sendable {
         guard record.state == .open else { return record }
         if finishing, let length = record.length, length == record.offset {
             return try await append(
-                to: record, UploadAppend(offset: length, longest: length), progress: { _ in }, { _ in })
+                AsyncThrowingStream<ByteBuffer, any Error> { $0.finish() }, to: record,
+                UploadAppend(offset: length, longest: length))
         }
         // Another process may still write.
         if record.writer != nil { record = try await step(.begin(.generate()), of: record).record }

@@ -1,12 +1,12 @@
 import SatchelCore
 import Crypto
 import Ingest
-public import NIOCore
+import NIOCore
 import Platform
 import Synchronization
 
 /// One request that writes to an upload.
-public final class UploadWriting: Sendable {
+final class UploadWriting: Sendable {
     /// Bytes after which what was written is recorded.
     private static let recordedBytes: Int64 = 8 << 20
     /// After which it is recorded, however little it is, where that is cheap.
@@ -73,9 +73,9 @@ public final class UploadWriting: Sendable {
     }
 
     /// Receives the body, until it ends or another request comes.
-    func take(_ body: @escaping @Sendable (UploadWriting) async throws -> Void) async throws {
+    func receive(_ body: some AsyncSequence<ByteBuffer, any Error> & Sendable) async -> Result<Void, any Error> {
         let receiving = Task {
-            try await body(self)
+            for try await piece in body { try await write(piece) }
             // A body that was cut off may look as if it had ended.
             try Task.checkCancellation()
         }
@@ -89,11 +89,10 @@ public final class UploadWriting: Sendable {
         } onCancel: {
             receiving.cancel()
         }
-        try state.withLock { state in
-            if let failure = state.failure { throw failure }
-            if state.isStopped { throw UploadFailure.refused(.overtaken) }
+        return state.withLock { state in
+            if let failure = state.failure { return .failure(failure) }
+            return state.isStopped ? .failure(UploadFailure.refused(.overtaken)) : outcome
         }
-        try outcome.get()
     }
 
     /// Another request has come: this one ends.
@@ -124,7 +123,7 @@ public final class UploadWriting: Sendable {
     /// Takes a piece; waits for the disk now and then.
     ///
     /// - Throws: `UploadFailure.refused(.tooLong)` once all there is room for was taken.
-    public func write(_ piece: ByteBuffer) async throws {
+    private func write(_ piece: ByteBuffer) async throws {
         let (isEnough, startsTimer) = try state.withLock { state in
             if let failure = state.failure { throw failure }
             if state.isStopped { throw UploadFailure.refused(.overtaken) }

@@ -12,7 +12,7 @@ extension S3Client {
     ///   - file: Open for writing until this returns, and empty from there on.
     ///   - place: Where in the file the object begins.
     ///   - etag: Of the only state of the object that is wanted.
-    /// - Throws: `noSuchObject`, `file`; `refused` with 412 where it has another state.
+    /// - Throws: `noSuchObject`, `file`, `noRoom`; `refused` with 412 where it has another state.
     /// - Returns: How many bytes it has.
     func fetch(
         _ key: String, of etag: String? = nil, into file: Int32, at place: Int64 = 0
@@ -56,11 +56,11 @@ extension S3Client {
                     throw S3Error.malformedAnswer(reason: "it has more bytes than it says")
                 }
                 guard gathered.readableBytes >= 256 << 10 else { continue }
-                try await Self.write(gathered, to: file, at: place + next)
+                try await Self.write(gathered, to: file, at: place + next, of: place + part.total)
                 next += Int64(gathered.readableBytes)
                 gathered = ByteBuffer()
             }
-            try await Self.write(gathered, to: file, at: place + next)
+            try await Self.write(gathered, to: file, at: place + next, of: place + part.total)
             guard next + Int64(gathered.readableBytes) == part.range.upperBound else {
                 throw S3Error.brokenConnection(host: host)
             }
@@ -68,7 +68,9 @@ extension S3Client {
         }
     }
 
-    private static func write(_ bytes: ByteBuffer, to file: Int32, at place: Int64) async throws(S3Error) {
+    private static func write(
+        _ bytes: ByteBuffer, to file: Int32, at place: Int64, of whole: Int64
+    ) async throws(S3Error) {
         try await BlockingWork.run { () throws(S3Error) in
             var written = 0
             while written < bytes.readableBytes {
@@ -77,7 +79,10 @@ extension S3Client {
                         file, $0.baseAddress?.advanced(by: written), $0.count - written, off_t(place) + off_t(written))
                 }
                 if count < 0 && errno == EINTR { continue }
-                guard count > 0 else { throw .file(SystemError("write a source's copy")) }
+                guard count > 0 else {
+                    let error = SystemError("write a source's copy")
+                    throw error.isOutOfSpace ? .noRoom(needed: whole) : .file(error)
+                }
                 written += count
             }
         }

@@ -32,6 +32,8 @@ public enum S3Error: Error, Hashable, Sendable {
     case refused(status: Int, code: String)
     /// A file of this machine; `reason` is a clause.
     case file(reason: String, isOutOfSpace: Bool)
+    /// The disk of this machine is full, and the copy in progress has at least `needed` bytes.
+    case noRoom(needed: Int64)
     case cancelled
 
     /// Whether the same request may succeed in a moment.
@@ -75,6 +77,7 @@ extension S3Error: CustomStringConvertible {
         case .refused(let status, let code):
             "the bucket's server refused the request with \(status)\(code.isEmpty ? "" : " \(code)")"
         case .file(let reason, _): reason
+        case .noRoom: "this machine's disk is full"
         case .cancelled: "the request was cancelled"
         }
     }

@@ -26,7 +26,7 @@ public final class S3BlobStore: BlobStore {
         do throws(S3Error) {
             try await client.put(file, as: key(name))
         } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, writing: Self.what)
         }
         return CommittedBlob(name: name, sha256: file.sha256, bytes: file.bytes)
     }
@@ -40,7 +40,7 @@ public final class S3BlobStore: BlobStore {
         } catch {
             // Not every store copies what it keeps encrypted.
             if error == .noSuchObject || error.isUnknownOperation { return nil }
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, writing: Self.what)
         }
         return CommittedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes)
     }
@@ -49,7 +49,7 @@ public final class S3BlobStore: BlobStore {
         let (blob, version) = name.parts
         guard blob.isKey else { throw .notInStore(what: Self.what) }
         do throws(S3Error) { return try await client.get(key(blob), version: version, range) } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, reading: Self.what)
         }
     }
 
@@ -60,7 +60,7 @@ public final class S3BlobStore: BlobStore {
             return try await client.versions(of: key(name)).map { BlobName(rawValue: "\(name.rawValue)@\($0)") }
         } catch {
             if error.isUnknownOperation { return [] }
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, reading: Self.what)
         }
     }
 
@@ -73,7 +73,7 @@ public final class S3BlobStore: BlobStore {
             return true
         } catch {
             if error == .noSuchObject || error.isUnknownOperation { return false }
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, writing: Self.what)
         }
     }
 
@@ -86,7 +86,7 @@ public final class S3BlobStore: BlobStore {
             let target = try await client.presignedTarget(of: key(name), for: Self.locationTime)
             return .redirect(proxy + target.dropFirst())
         } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, reading: Self.what)
         }
     }
 
@@ -103,7 +103,7 @@ public final class S3BlobStore: BlobStore {
                     (name: "response-content-disposition", value: disposition),
                 ])
         } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, reading: Self.what)
         }
     }
 
@@ -111,7 +111,7 @@ public final class S3BlobStore: BlobStore {
         do throws(S3Error) {
             try await client.delete(names.filter(\.isKey).map(key))
         } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, removing: Self.what)
         }
     }
 
@@ -125,7 +125,7 @@ public final class S3BlobStore: BlobStore {
                 if page.next == nil { return }
             }
         } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, removing: Self.what)
         }
     }
 

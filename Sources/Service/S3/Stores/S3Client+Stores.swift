@@ -14,7 +14,7 @@ extension S3Client {
         do throws(S3Error) {
             page = try await list(prefix + folder, after: cursor.map { prefix + $0 }, limit: limit)
         } catch {
-            throw AttachmentError(error, of: "A list")
+            throw AttachmentError(error, reading: "The list of files")
         }
         let now = now
         let objects = page.elements.compactMap { object in
@@ -38,13 +38,22 @@ extension S3Error {
 extension AttachmentError {
     /// What a bucket's refusal means for an attachment.
     ///
-    /// - Parameter what: Of the inside, for people: `This rendition`.
-    init(_ error: S3Error, of what: String) {
+    /// - Parameter what: The object that was to be read, for people: `This rendition`.
+    init(_ error: S3Error, reading what: String) { self.init(error, what, "read") }
+
+    init(_ error: S3Error, writing what: String) { self.init(error, what, "written") }
+
+    init(_ error: S3Error, removing what: String) { self.init(error, what, "removed") }
+
+    private init(_ error: S3Error, _ what: String, _ action: String) {
         self =
             switch error {
             case .noSuchObject: .notInStore(what: what)
             case .full, .file(_, isOutOfSpace: true): .storeFull
-            default: .storeFailed(reason: error.reason)
+            case .noRoom(let needed): .scratchFull(needed: needed)
+            default:
+                .storeFailed(
+                    reason: "\(what.prefix(1).lowercased())\(what.dropFirst()) could not be \(action): \(error.reason)")
             }
     }
 }

@@ -30,7 +30,7 @@ public struct S3ObjectReader: ObjectReader {
             case .noSuchObject: throw .invalidSource(reason: "it is no longer in the bucket")
             case .refused(status: 412, _): throw .invalidSource(reason: "it changed after it was found")
             case .accessDenied, .refused: throw .invalidSource(reason: error.reason)
-            default: throw AttachmentError(error, of: "This object")
+            default: throw AttachmentError(error, reading: "This object")
             }
         }
     }

@@ -33,7 +33,7 @@ extension S3SourceStore: UploadFiles {
             }
             return ArrivedBytes(file, from: upload.offset - (rest?.bytes ?? 0), keptInPlace: false)
         } catch {
-            throw AttachmentError(error, of: Self.upload)
+            throw AttachmentError(error, reading: Self.upload)
         }
     }
 
@@ -67,7 +67,7 @@ extension S3SourceStore: UploadFiles {
             parts.parts += made
             return KeptBytes(to: ends.last ?? offset, in: parts)
         } catch {
-            throw AttachmentError(error, of: Self.upload)
+            throw AttachmentError(error, writing: Self.upload)
         }
     }
 
@@ -80,7 +80,7 @@ extension S3SourceStore: UploadFiles {
         do {
             try await client.put(Array(try JSONEncoder().encode(parts.parts)), as: partsKey(of: upload.source))
         } catch let error as S3Error {
-            throw AttachmentError(error, of: Self.upload)
+            throw AttachmentError(error, writing: Self.upload)
         } catch {
             throw .storeFailed(reason: "\(error)")
         }
@@ -104,8 +104,14 @@ extension S3SourceStore: UploadFiles {
             places.append(begin)
             begin += part.bytes
         }
-        _ = try await client.inParallel(parts.count) { [places] index throws(S3Error) in
-            let found = try await client.fetch(key(parts[index], of: source), into: file, at: places[index])
+        _ = try await client.inParallel(parts.count) { [places, begin] index throws(S3Error) in
+            let found: Int64
+            do throws(S3Error) {
+                found = try await client.fetch(key(parts[index], of: source), into: file, at: places[index])
+            } catch {
+                if case .noRoom = error { throw .noRoom(needed: begin) }
+                throw error
+            }
             guard found == parts[index].bytes else { throw .noSuchObject }
         }
     }

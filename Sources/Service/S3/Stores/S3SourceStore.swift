@@ -20,7 +20,7 @@ public struct S3SourceStore: SourceStore {
         do throws(S3Error) {
             try await client.put(file, as: key(name))
         } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, writing: Self.what)
         }
         return name
     }
@@ -37,7 +37,7 @@ public struct S3SourceStore: SourceStore {
             }
             return try copy.takeReader()
         } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, reading: Self.what)
         }
     }
 
@@ -50,7 +50,7 @@ public struct S3SourceStore: SourceStore {
             return true
         } catch {
             if error == .noSuchObject || error.isUnknownOperation { return false }
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, writing: Self.what)
         }
     }
 
@@ -62,7 +62,7 @@ public struct S3SourceStore: SourceStore {
             for upload in Set(keys.filter(\.isUpload)) { try await removeAll(of: upload) }
             try await client.delete(keys.filter { !$0.isUpload }.map(key))
         } catch {
-            throw AttachmentError(error, of: Self.what)
+            throw AttachmentError(error, removing: Self.what)
         }
     }
 

@@ -4,7 +4,12 @@ internal import Postgres
 
 extension AttachmentError {
     /// What an error of the database means for the attachment.
-    init(storing error: any Error) {
+    init(storing error: any Error) { self.init(error, "written") }
+
+    init(reading error: any Error) { self.init(error, "read") }
+
+    private init(_ error: any Error, _ action: String) {
+        let what = "the records could not be \(action)"
         switch error {
         case let error as AttachmentError: self = error
         case PostgresError.statement(let failure) where failure.isOutOfSpace: self = .storeFull
@@ -14,7 +19,7 @@ extension AttachmentError {
         case let error as PostgresError:
             // A sentence within a sentence.
             let reason = error.description
-            self = .storeFailed(reason: "the records: \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)")
+            self = .storeFailed(reason: "\(what): \(reason.hasSuffix(".") ? String(reason.dropLast()) : reason)")
         case let error as DatabaseError:
             switch error.resultCode {
             case .SQLITE_FULL: self = .storeFull
@@ -24,9 +29,9 @@ extension AttachmentError {
                     reason:
                         "its database is damaged. Its operator should run 'satchel store verify' and restore a backup")
             case .SQLITE_READONLY: self = .storeUnusable(reason: "it can only be read")
-            default: self = .storeFailed(reason: "the records: \(error.message ?? error.resultCode.description)")
+            default: self = .storeFailed(reason: "\(what): \(error.message ?? error.resultCode.description)")
             }
-        default: self = .storeFailed(reason: "the records: \(type(of: error))")
+        default: self = .storeFailed(reason: "\(what): \(type(of: error))")
         }
     }
 }

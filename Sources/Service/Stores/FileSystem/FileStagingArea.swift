@@ -94,12 +94,23 @@ public struct FileStagingArea: StagingArea {
     ) async throws(AttachmentError) -> Int {
         try await BlockingWork.files { () throws(SystemError) in
             try Files.removeAll(in: directory) { isOld($1) }
-                + Files.removeAll(in: scratch) { $0.hasSuffix(Self.unfinished) && isOld($1) }
+                + Files.removeAll(in: scratch) { name, age in
+                    guard name.hasSuffix(Self.unfinished) else { return false }
+                    // A process that was killed holds nothing any more.
+                    return isOld(age) || age > Self.untilHeld && !Files.isHeld(scratch.appending(name))
+                }
         }
     }
 
+    /// By then a file that is being received is held.
+    private static let untilHeld: Duration = .seconds(60)
+
     public func freeBytes() async throws(AttachmentError) -> Int64 {
         try await BlockingWork.files { () throws(SystemError) in try Files.freeBytes(at: directory) }
+    }
+
+    public func scratchSize() async throws(AttachmentError) -> Int64 {
+        try await BlockingWork.files { () throws(SystemError) in try Files.size(ofFileSystemAt: scratch) }
     }
 }
 

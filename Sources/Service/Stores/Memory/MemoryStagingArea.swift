@@ -42,4 +42,8 @@ public struct MemoryStagingArea: StagingArea {
     public func freeBytes() async throws(AttachmentError) -> Int64 {
         try await BlockingWork.files { () throws(SystemError) in try Files.freeBytes(at: scratch) }
     }
+
+    public func scratchSize() async throws(AttachmentError) -> Int64 {
+        try await BlockingWork.files { () throws(SystemError) in try Files.size(ofFileSystemAt: scratch) }
+    }
 }

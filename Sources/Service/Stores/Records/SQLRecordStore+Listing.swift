@@ -43,7 +43,7 @@ extension SQLRecordStore {
                 }
             }
         } catch {
-            throw AttachmentError(storing: error)
+            throw AttachmentError(reading: error)
         }
     }
 

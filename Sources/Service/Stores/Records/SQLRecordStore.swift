@@ -58,7 +58,7 @@ public struct SQLRecordStore: RecordStore {
                 try body(RecordTransaction(sender, of: self, at: now, by: AuditActor(.service)))
             }
         } catch {
-            throw AttachmentError(storing: error)
+            throw AttachmentError(reading: error)
         }
     }
 

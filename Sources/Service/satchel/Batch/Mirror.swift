@@ -21,11 +21,14 @@ struct Mirror: Sendable {
         var files: [RenditionRole: String] = [:]
         /// The error of the first file that could not be written.
         var failure: LineError?
+        /// Why a bucket could not be reached, so that another attempt may succeed.
+        var outage: String?
     }
 
     /// The reason why a file can't be written, as a clause.
     struct WriteFailure: Error {
         var reason: String
+        var isOutage = false
     }
 
     /// Writes the missing renditions of a source, even if one of them fails.
@@ -49,6 +52,7 @@ struct Mirror: Sendable {
                     guard let blob else { throw WriteFailure(reason: "its bytes are no longer in the store") }
                     try await target.put(blob, rendition, as: name)
                 } catch {
+                    if error.isOutage { written.outage = error.reason }
                     let failure = "'\(name.displayPath)' could not be written to \(target.what)"
                     let advice = "Fix the problem and run the command again."
                     written.failure =

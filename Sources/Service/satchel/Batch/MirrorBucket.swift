@@ -59,11 +59,11 @@ struct MirrorBucket: MirrorTarget {
                 ScratchFile(reader: try copy.takeReader()), sha256: rendition.sha256, bytes: rendition.bytes)
             try await client.put(file, as: key(name), type: rendition.mediaType.rawValue)
         } catch let error as S3Error {
-            throw Mirror.WriteFailure(reason: error.reason)
+            throw Mirror.WriteFailure(reason: error.reason, isOutage: error.isPassing)
         } catch let error as CopyFailure {
             throw Mirror.WriteFailure(reason: error.cause.reason)
         } catch let error as AttachmentError where error.code != .notInStore {
-            throw Mirror.WriteFailure(reason: error.description)
+            throw Mirror.WriteFailure(reason: error.description, isOutage: error.isOfStore)
         } catch {
             throw Mirror.WriteFailure(reason: "its bytes are no longer in the store")
         }

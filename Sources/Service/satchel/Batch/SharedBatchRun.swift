@@ -15,9 +15,14 @@ struct SharedBatchRun: Sendable {
     /// The number of jobs to run at once on this machine.
     let width: Int
     let write: @Sendable (ResultLine) throws -> Void
+    let health = StoreHealth { error in
+        Console.printError("Warning: the run waits for an outage to end. \(error.message)")
+    }
 
     /// The time between two checks of the run's progress.
     private static let pause: Duration = .milliseconds(250)
+    /// The time between two attempts during an outage.
+    private static let outagePause: Duration = .seconds(1)
 
     /// The state of the run on this machine.
     private final class Progress: Sendable {
@@ -50,13 +55,13 @@ struct SharedBatchRun: Sendable {
             }
         }
 
-        func line(at time: ContinuousClock.Instant) -> ProgressLine {
+        func line(at time: ContinuousClock.Instant, isWaiting: Bool) -> ProgressLine {
             state.withLock { state in
                 let done = max(0, state.run.listed - state.run.unfinished)
                 state.pace.note(done, at: time)
                 return ProgressLine(
                     done: done, found: state.run.listed, isComplete: state.run.isWhole, failed: state.failed,
-                    pace: state.pace.perSecond)
+                    isWaiting: isWaiting, pace: state.pace.perSecond)
             }
         }
     }
@@ -80,9 +85,10 @@ struct SharedBatchRun: Sendable {
             }
             let progress = Progress(run)
             if showsProgress {
-                Console.beginProgress { width in
+                Console.beginProgress { [health] width in
                     Interruption.wasAsked
-                        ? Interruption.stopping.shortened(to: width) : progress.line(at: .now).text(in: width)
+                        ? Interruption.stopping.shortened(to: width)
+                        : progress.line(at: .now, isWaiting: health.isFailing).text(in: width)
                 }
             }
             defer { Console.endProgress() }
@@ -91,7 +97,7 @@ struct SharedBatchRun: Sendable {
                 await Task { try? await runs.abandon(run.id) }.value
                 guard Task.isCancelled else { throw error }
             }
-            return try await Task { try await summary(of: run.id) }.value
+            return try await Task { try await enduring { try await summary(of: run.id) } }.value
         } catch let error as AttachmentError {
             throw CommandFailure(error)
         }
@@ -101,12 +107,12 @@ struct SharedBatchRun: Sendable {
         let run = progress.run.id
         let worker = JobWorker(
             records: context.store.records, pipeline: context.pipeline, id: context.worker, source: .run(run),
-            width: width)
+            width: width, health: health)
         context.store.records.listen { event in if event == .work { worker.added() } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 try await worker.run { job in try await finish(job, progress) }
-                try await leave(run, progress)
+                try await enduring { try await leave(run, progress) }
             }
             group.addTask { try await watch(progress, worker) }
             group.addTask { try await lead(supply, progress) }
@@ -117,12 +123,30 @@ struct SharedBatchRun: Sendable {
 
     /// Follows the run to its end, and takes over jobs of machines that are gone.
     private func watch(_ progress: Progress, _ worker: JobWorker) async throws {
-        while try await !look(progress).hasEnded {
+        while try await !enduring({ try await look(progress) }).hasEnded {
             worker.added()
             if progress.run.isDone { worker.close() }
             try await Task.sleep(for: Self.pause)
         }
         worker.close()
+    }
+
+    /// Repeats `body` while the store or a bucket can't be reached.
+    private func enduring<Value>(_ body: () async throws -> Value) async throws -> Value {
+        var isWaiting = false
+        while true {
+            do {
+                let value = try await body()
+                if isWaiting { health.works() }
+                return value
+            } catch let error as AttachmentError where error.isOfStore {
+                health.failed(error)
+            } catch let failure as CommandFailure where failure.status == .unavailable {
+                health.failed(.storeFailed(reason: failure.sentence))
+            }
+            isWaiting = true
+            try await Task.sleep(for: Self.outagePause)
+        }
     }
 
     @discardableResult
@@ -147,31 +171,36 @@ struct SharedBatchRun: Sendable {
 
     /// Does the leader's work while this machine is the leader.
     private func lead(_ supply: any SourceSupply, _ progress: Progress) async throws {
-        while true {
-            let run = try await look(progress)
-            if run.hasEnded { return }
-            if try await runs.leads(run.id) {
-                do {
-                    switch run.nextStep {
-                    case .list: try await list(supply, from: run.position, progress)
-                    case .end:
-                        let unwritten = run.hasLostMachines ? try await makeUp(for: run.id) : nil
-                        try await runs.end(run.id) { text in
-                            var counts = try RunCounts(text)
-                            if let unwritten { counts.unwritten = unwritten }
-                            return try counts.text
-                        }
-                    case .wait: break
-                    }
-                } catch is LostLead {}
-            }
+        while try await enduring({ try await takeStep(supply, progress) }) {
             try await Task.sleep(for: Self.pause)
         }
+    }
+
+    /// - Returns: `false` once the run has ended.
+    private func takeStep(_ supply: any SourceSupply, _ progress: Progress) async throws -> Bool {
+        let run = try await look(progress)
+        if run.hasEnded { return false }
+        guard try await runs.leads(run.id) else { return true }
+        do {
+            switch run.nextStep {
+            case .list: try await list(supply, from: run.position, progress)
+            case .end:
+                let unwritten = run.hasLostMachines ? try await makeUp(for: run.id) : nil
+                try await runs.end(run.id) { text in
+                    var counts = try RunCounts(text)
+                    if let unwritten { counts.unwritten = unwritten }
+                    return try counts.text
+                }
+            case .wait: break
+            }
+        } catch is LostLead {}
+        return true
     }
 
     private func list(_ supply: any SourceSupply, from position: String?, _ progress: Progress) async throws {
         let (run, digest) = (progress.run.id, try profile.digest)
         try await supply.forEachPage(from: position) { page in
+            health.works()
             while try await look(progress).nextStep == .wait {
                 try await Task.sleep(for: Self.pause)
                 guard try await runs.leads(run) else { return false }
@@ -259,8 +288,12 @@ struct SharedBatchRun: Sendable {
 
     private func mirror(_ attachment: AttachmentRecord, isNew: Bool, into line: inout ResultLine) async throws {
         guard let mirror, attachment.state == .delivered else { return }
-        let written = try await mirror.write(
-            attachment.renditions, of: attachment.id, at: line.path, isNew: isNew, from: context.store.records)
+        let written = try await enduring {
+            let written = try await mirror.write(
+                attachment.renditions, of: attachment.id, at: line.path, isNew: isNew, from: context.store.records)
+            if let reason = written.outage { throw AttachmentError.storeFailed(reason: reason) }
+            return written
+        }
         line.files = written.files
         if let failure = written.failure { line.fail(failure) }
     }

@@ -8,6 +8,8 @@ struct ProgressLine {
     /// Whether all have been found.
     var isComplete: Bool
     var failed = 0
+    /// Whether the run waits for an outage of the store to end.
+    var isWaiting = false
     /// The singular noun for the counted things.
     var unit = "file"
     /// The number per second.
@@ -22,8 +24,9 @@ struct ProgressLine {
             isComplete
             ? "\(done) of \(Quantity.count(found, unit))" : "\(done) of \(found) \(unit)s found so far"
         let failed = self.failed > 0 ? "\(self.failed) failed" : nil
-        let pace = self.pace.map { $0 < 9.95 ? "\(Quantity.tenths($0))/s" : "\(Int($0.rounded()))/s" }
-        let left = timeLeft.map { "\(Quantity.roughly($0)) left" }
+        let speed = self.pace.map { $0 < 9.95 ? "\(Quantity.tenths($0))/s" : "\(Int($0.rounded()))/s" }
+        let pace = isWaiting ? nil : speed
+        let left = isWaiting ? "waiting for the store" : timeLeft.map { "\(Quantity.roughly($0)) left" }
         for parts in [[count, pace, left, failed], [count, left, failed], [count, failed], [count]] {
             let words = parts.compactMap(\.self).joined(separator: ", ")
             let room = width - words.columns

@@ -162,12 +162,10 @@ struct ServiceComposition: Sendable {
         var services: [any ServiceLifecycle.Service] = []
         if let watchdog = manager.flatMap({ Watchdog(manager: $0) }) { services.append(watchdog) }
         services.append(HealthWatch(health: health))
-        if configuration.settings.role.works {
-            services.append(
-                Maintenance(
-                    store: store, interval: configuration.sweepInterval, auditKept: configuration.auditKept,
-                    logger: logger))
-        }
+        services.append(
+            Maintenance(
+                store: store, works: configuration.settings.role.works, interval: configuration.sweepInterval,
+                auditKept: configuration.auditKept, logger: logger))
         services.append(server)
         if configuration.settings.role.works {
             services += [

@@ -39,6 +39,8 @@ struct Watchdog: ServiceLifecycle.Service {
 /// Cleans the store periodically: expired files, orphaned files, and leftovers of interrupted work.
 struct Maintenance: ServiceLifecycle.Service {
     let store: Store
+    /// Whether this node does more than to clean its own disk.
+    let works: Bool
     let interval: Duration
     let auditKept: Duration
     let logger: Logger
@@ -56,6 +58,10 @@ struct Maintenance: ServiceLifecycle.Service {
 
     private func sweep() async {
         do throws(AttachmentError) {
+            guard works else {
+                _ = try await store.staging.removeAbandoned { $0 > .seconds(3600) }
+                return
+            }
             let swept = try await store.sweep(inTurn: true, auditKept: auditKept)
             logger.debug(
                 "cleaned the store",

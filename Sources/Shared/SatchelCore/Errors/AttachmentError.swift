@@ -34,9 +34,13 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
     case capUnreachable(rendition: String, bytes: Int64, cap: Int64, advice: String)
     /// The record or its bytes are gone.
     case notInStore(what: String)
-    /// Could not be moved into the store.
+    /// The store could not be read or written. `reason` is a clause that says what was being done.
     case storeFailed(reason: String)
     case storeFull
+    /// A node's disk for working copies is full; the copy in progress has at least `needed` bytes.
+    case scratchFull(needed: Int64)
+    /// The job's working copies have `needed` bytes, more than a node's whole disk for them.
+    case scratchTooSmall(needed: Int64, size: Int64)
     /// The store stays unusable until its operator does something. `reason` is a clause, then may say what to do.
     case storeUnusable(reason: String)
     /// The service lacked processes, threads, open files or memory of its own. `reason` is for the log.
@@ -92,7 +96,7 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         case .capUnreachable: .capUnreachable
         case .notInStore: .notInStore
         case .storeFailed, .storeUnusable, .outOfResources: .storeFailed
-        case .storeFull: .storeFull
+        case .storeFull, .scratchFull, .scratchTooSmall: .storeFull
         case .unreadable(let finding): finding.code.isProof ? .corrupt : .undecodable
         case .codecCrashed: .codecCrashed
         case .deadlineExceeded: .deadlineExceeded
@@ -159,8 +163,10 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
             "\(what) is no longer stored. Submit it again."
         case .storeFailed(let reason):
             "The store failed: \(reason). Try again."
-        case .storeFull:
+        case .storeFull, .scratchFull:
             "The store's disk is full. Free some space or inodes, then try again."
+        case .scratchTooSmall(let needed, let size):
+            "The job needs \(needed) bytes of scratch space, but this node's disk for it has \(size) in all. Give it a larger disk, or send less."
         case .storeUnusable(let reason):
             "The store can't be used: \(reason)."
         case .outOfResources:
@@ -262,8 +268,19 @@ public enum AttachmentError: Error, Hashable, Sendable, Codable {
         }
     }
 
+    /// Whether the store itself failed, which says nothing about the source: its job waits for the store.
+    public var isOfStore: Bool {
+        switch self {
+        case .storeFailed, .storeFull, .scratchFull, .storeUnusable: true
+        default: false
+        }
+    }
+
     /// Whether another attempt at the same source can succeed. `codecCrashed` is retried once, in another zygote.
-    public var isRetryable: Bool { code.isRetryable && cause?.isRetryable ?? true }
+    public var isRetryable: Bool {
+        if case .scratchTooSmall = self { return false }
+        return code.isRetryable && cause?.isRetryable ?? true
+    }
 
     private static func number(_ value: Double) -> String {
         let tenths = (value * 10).rounded() / 10

@@ -53,4 +53,7 @@ public protocol StagingArea: Sendable {
 
     /// Bytes that are free where it is.
     func freeBytes() async throws(AttachmentError) -> Int64
+
+    /// Bytes of the whole file system on which sources are received.
+    func scratchSize() async throws(AttachmentError) -> Int64
 }

@@ -323,6 +323,30 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(5)))
+    func `a deadline above the profile's is refused, not cut`() async throws {
+        try await LiveService.run {
+            $0.worker = .nobody
+        } _: { live in
+            for (deadline, isTaken) in [(30, true), (31, false)] {
+                let inJSON = try await live.send(
+                    .post, "/v1/jobs",
+                    json:
+                        #"{"profile": "notification", "deadline": \#(deadline), "attachments": [{"url": "http://h/"}]}"#
+                )
+                let inQuery = try await live.send(
+                    .post, "/v1/jobs?profile=notification&deadline=\(deadline)", body: Self.media("png/alpha.png"))
+                for (reply, pointer) in [(inJSON, "/deadline"), (inQuery, "deadline")] {
+                    #expect(reply.status == (isTaken ? 202 : 400), "\(deadline): \(reply.text)")
+                    guard !isTaken else { continue }
+                    let problem = try reply.json["errors"].array
+                    #expect(problem.compactMap { $0["pointer"].string } == [pointer])
+                    #expect(problem.first?["detail"].string?.contains("at most 30 s") == true)
+                }
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func `an option that a source has no use for is named in its steps`() async throws {
         try await LiveService.run {
             $0.worker = .codec

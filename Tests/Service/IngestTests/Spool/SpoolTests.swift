@@ -85,7 +85,17 @@ import Testing
             let error = #expect(throws: AttachmentError.self) {
                 for _ in 0..<100 { try write(String(repeating: "a", count: 4096), into: &file) }
             }
-            #expect(error == .storeFull)
+            #expect(error?.code == .storeFull)
+            guard case .scratchFull(let needed)? = error else { throw error ?? .storeFull }
+            // It had taken nearly all of the disk by then.
+            #expect(needed > 48 << 10 && needed <= 68 << 10)
+        }
+        do {
+            var file = try spool.create(expecting: 1 << 20)
+            let error = #expect(throws: AttachmentError.self) {
+                for _ in 0..<100 { try write(String(repeating: "a", count: 4096), into: &file) }
+            }
+            #expect(error == .scratchFull(needed: 1 << 20), "what was announced counts")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: mounted + "/spool").isEmpty)
     }

@@ -33,7 +33,8 @@ struct JobBench: Sendable {
         codecs: Int = 3, concurrency: JobService.Concurrency = .init(quick: 32, expensive: 4),
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), at place: Home? = nil,
         in memory: StoreMemory? = nil,
-        allowing allowed: [String] = ["127.0.0.1"],
+        allowing allowed: [String] = ["127.0.0.1"], health: StoreHealth = StoreHealth(), patience: Duration? = nil,
+        bytes: ((any BlobStore, any SourceStore) -> FailingStore)? = nil,
         _ body: (JobBench) async throws -> Void
     ) async throws {
         let home = try place ?? Home()
@@ -46,14 +47,18 @@ struct JobBench: Sendable {
         let fetcher = Fetcher(
             guardedBy: FetchGuard(allowing: try FetchAllowance.list(allowed)), into: spool,
             userAgent: "Satchel/test")
+        let failing = bytes?(store.blobs, store.sources)
+        var configuration = Pipeline.Configuration(backoff: Backoff(base: .milliseconds(10)))
+        if failing != nil { configuration.storePause = .milliseconds(20) }
+        configuration.storePatience = patience
         let pipeline = Pipeline(
-            records: store.records, blobs: store.blobs, staging: store.staging, codecs: pool,
-            sources: SourceOpener(sources: store.sources, fetcher: fetcher),
-            configuration: Pipeline.Configuration(backoff: Backoff(base: .milliseconds(10))))
+            records: store.records, blobs: failing ?? store.blobs, staging: store.staging, codecs: pool,
+            sources: SourceOpener(sources: failing ?? store.sources, fetcher: fetcher), configuration: configuration)
         let reports = Recorder<JobReport>()
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: JobEvents(),
-            worker: WorkerID(rawValue: UUID().uuidString), concurrency: concurrency, sharing: sharing
+            worker: WorkerID(rawValue: UUID().uuidString), concurrency: concurrency, sharing: sharing,
+            health: health
         ) { reports.add($0) }
         let bench = JobBench(home: home, store: store, spool: spool, pool: pool, jobs: jobs, reports: reports)
         let working = Task { try await jobs.run() }

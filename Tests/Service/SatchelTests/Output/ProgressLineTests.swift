@@ -17,6 +17,8 @@ import Testing
         for width in 1...120 { #expect(line.text(in: width).columns <= width) }
         let looking = ProgressLine(done: 5, found: 900, isComplete: false, pace: 12)
         #expect(looking.text(in: 80) == "5 of 900 files found so far, 12/s")
+        let waiting = ProgressLine(done: 23, found: 151, isComplete: true, isWaiting: true, pace: 4.21)
+        #expect(waiting.text(in: 40) == "23 of 151 files, waiting for the store")
     }
 
     @Test func `the pace is that of the last twenty seconds`() {

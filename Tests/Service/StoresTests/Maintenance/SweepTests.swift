@@ -1,11 +1,31 @@
 import SatchelCore
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
 @testable import Stores
 
 @Suite struct SweepTests {
+    @Test func `what a killed process was receiving is swept, and what a living one receives is not`() async throws {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let store = try Store.open(at: directory.path + "/store", keys: directory.path + "/keys")
+        let names = ["left.part", "held.part", "young.part", "left"]
+        for name in names {
+            let path = store.scratch + "/" + name
+            try Data("x".utf8).write(to: URL(filePath: path))
+            guard name != "young.part" else { continue }
+            try FileManager.default.setAttributes([.modificationDate: Date.now - 120], ofItemAtPath: path)
+        }
+        let held = try FileHandle(forReadingFrom: URL(filePath: store.scratch + "/held.part"))
+        #expect(flock(held.fileDescriptor, LOCK_SH | LOCK_NB) == 0)
+        let count = try await store.staging.removeAbandoned { $0 > .seconds(3600) }
+        #expect(count == 1)
+        #expect(try Set(FileManager.default.contentsOfDirectory(atPath: store.scratch)) == Set(names.dropFirst()))
+        try held.close()
+        #expect(try await store.staging.removeAbandoned { $0 > .seconds(3600) } == 1)
+    }
+
     @Test(arguments: Backend.allCases)
     func `a sweep spares what is young, since it may be about to be delivered`(backend: Backend) async throws {
         let fixture = try Fixture(backend)
