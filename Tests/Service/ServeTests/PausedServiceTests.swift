@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ServiceTestSupport
+import Synchronization
 import TestSupport
 import Testing
 
@@ -70,8 +71,14 @@ import Testing
         async throws
     {
         let harness = try ServiceHarness()
-        let origin = try await LocalOrigin { [calls = CallCount()] _ in
-            if calls.next() == 0 { try await Task.sleep(for: .seconds(600)) }
+        let isFirst = Mutex(true)
+        let origin = try await LocalOrigin { _ in
+            if isFirst.withLock({ first in
+                defer { first = false }
+                return first
+            }) {
+                try await Task.sleep(for: .seconds(600))
+            }
             return LocalOrigin.Answer(status: 204)
         }
         let key = try await harness.makeKey("--role", "admin")

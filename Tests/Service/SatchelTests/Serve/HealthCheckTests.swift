@@ -1,3 +1,4 @@
+import API
 import CodecPool
 import Ingest
 import SatchelCore
