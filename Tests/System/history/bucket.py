@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -29,6 +30,8 @@ class Bucket:
             place.command(sys.executable, "-B", pathlib.Path(__file__).with_name("fault_proxy.py"), place.address, PORT, upstream),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.proxy.stdout.readline()
+        # It goes down in a moment.
+        self.warning = threading.Event()
 
     @property
     def environment(self):

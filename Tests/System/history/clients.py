@@ -107,7 +107,8 @@ class Submitter(Client):
     """Jobs of several kinds, asked for until somebody says yes; some of them twice."""
 
     pause = 1.3
-    KINDS = {"post": 8, "put": 5, "equal": 4, "slow": 3, "shut": 1, "broken": 1, "again": 2, "replace": 1}
+    # A source that is fetched is accepted also while the bucket fails.
+    KINDS = {"post": 8, "put": 5, "equal": 4, "slow": 6, "shut": 1, "broken": 1, "again": 2, "replace": 1}
 
     def act(self):
         self.count += 1
@@ -117,6 +118,8 @@ class Submitter(Client):
         job = {"tenant": tenant, "name": name, "kind": kind, "key": name, "asked": None, "bytes": name}
         if self.chance.random() < 0.5:
             job["callback"] = self.world.receiver.url(tenant)
+        if kind == "slow":
+            job["seconds"] = self.chance.choice((0, 1, 4, 12))
         if kind in ("put", "replace"):
             job.update(key=None, asked=name)
         if kind == "equal":
@@ -154,12 +157,11 @@ class Submitter(Client):
             headers["Idempotency-Key"] = job["key"]
         if job["kind"] in ("slow", "shut"):
             # As it was asked for first: another body under the key would be refused.
-            seconds = job.get("seconds") or 4 + len(job["name"]) * 7 % 9
-            url = self.world.origin.slow(job["bytes"], seconds) if job["kind"] == "slow" else self.world.origin.shut(job["bytes"])
+            url = self.world.origin.slow(job["bytes"], job["seconds"]) if job["kind"] == "slow" else self.world.origin.shut(job["bytes"])
             told = {"callback": {"url": job["callback"]}} if "callback" in job else {}
             body = json.dumps({"profile": "message", "deadline": DEADLINE, "attachments": [{"identifier": job["name"], "url": url}], **told})
             return self.ask("submit", "POST", "/v1/jobs", job["tenant"], headers={**headers, "Content-Type": "application/json"}, body=body)
-        content = b"\0" * 2000 if job["kind"] == "broken" else png(job["bytes"])
+        content = b"\0" * 2000 if job["kind"] == "broken" else png(job["bytes"], **job.get("size", {}))
         path = f"/v1/jobs/{job['asked']}" if job["asked"] else "/v1/jobs"
         query = {"profile": "message", "deadline": DEADLINE, "identifier": job.get("identifier", job["name"])}
         if "callback" in job:

@@ -133,11 +133,35 @@ class Holder(clients.Submitter):
             status=status, error=error, what=what, of=key["id"])
 
 
+class Burster(clients.Submitter):
+    """Sends many jobs at once before the bucket goes down, so that some of them wait for what the bucket alone has."""
+
+    pause = 0.15
+    JOBS = 12
+
+    def act(self):
+        if self.world.cluster.bucket.warning.is_set():
+            self.count += 1
+            senders = [threading.Thread(target=self.send, args=(f"{self.name}-{self.count}-{number}",)) for number in range(self.JOBS)]
+            for sender in senders:
+                sender.start()
+            for sender in senders:
+                sender.join()
+
+    def send(self, name):
+        sender = clients.Submitter(self.world, name)
+        job = {
+            "tenant": sender.chance.choice(TENANTS), "name": name, "kind": "post", "key": name, "asked": None, "bytes": name,
+            "size": {"side": 700, "level": 0}}
+        if answer := sender.submit(job):
+            self.world.add(self.world.unfinished, {**job, "id": answer["id"]})
+
+
 # How many of each: uploads' clients come here.
 CROWD = {
     clients.Uploader: 1, clients.Phone: 2, clients.Submitter: 3, clients.Poller: 3, clients.Lessee: 2, clients.Reader: 3,
     clients.Streamer: 2, clients.Deleter: 1, clients.Retrier: 1, clients.Lister: 1, clients.Notifier: 2, clients.Firer: 5,
-    clients.Puller: 3, clients.Responder: 2, Quitter: 2, Holder: 1}
+    clients.Puller: 3, clients.Responder: 2, Quitter: 2, Holder: 1, Burster: 1}
 
 
 def crowd(world):

@@ -3,6 +3,7 @@
 Each line of its input is a fault as JSON, which holds until the next; `{}` is none. Each has `share`, the part of the requests that
 it meets, drawn from `seed`:
 
+    {"fault": "down"}                       no connection lasts, and none is taken
     {"fault": "pause"}                      nothing passes until it is over
     {"fault": "error", "status": 503}       the answer, and the server hears nothing
     {"fault": "throttle", "rate": 20000}    bytes a second, of each connection and direction
@@ -21,13 +22,20 @@ BODIES = {500: "InternalError", 503: "SlowDown"}
 
 class Faults:
     def __init__(self):
-        self.now, self.random, self.over = {}, random.Random(0), asyncio.Event()
+        self.now, self.random, self.over, self.clients = {}, random.Random(0), asyncio.Event(), set()
         self.over.set()
 
     def set(self, fault):
         self.now = fault
         self.random = random.Random(fault.get("seed"))
         (self.over.clear if fault.get("fault") == "pause" else self.over.set)()
+        if self.is_down:
+            for client in self.clients:
+                reset(client)
+
+    @property
+    def is_down(self):
+        return self.now.get("fault") == "down"
 
     def draw(self):
         """What meets a request."""
@@ -88,6 +96,9 @@ async def serve(address, port, upstream):
 
     async def accept(reader, writer):
         server = None
+        if faults.is_down:
+            return reset(writer)
+        faults.clients.add(writer)
         try:
             answers, server = await asyncio.open_connection("127.0.0.1", upstream)
             connection = Connection(faults, writer, server)
@@ -101,6 +112,7 @@ async def serve(address, port, upstream):
         except OSError:
             pass
         finally:
+            faults.clients.discard(writer)
             for one in (writer, server):
                 if one:
                     one.close()

@@ -142,6 +142,14 @@ def bucket_fault(nemesis, fault, least, most):
     return {"seconds": seconds, **fault}
 
 
+def bucket_down(nemesis, chance):
+    # Jobs that come now wait for their sources then.
+    nemesis.cluster.bucket.warning.set()
+    nemesis.over.wait(chance.uniform(0.6, 1.6))
+    nemesis.cluster.bucket.warning.clear()
+    return bucket_fault(nemesis, {"fault": "down"}, 4, 10)
+
+
 FAULTS = {
     "a node is killed": kill_node,
     "a node is drained": drain_node,
@@ -152,6 +160,7 @@ FAULTS = {
     "the primary is killed": fail_over,
     "answers to commits are lost": lose_answers,
     "the database's clock steps": step_clock,
+    "the bucket is down": bucket_down,
     "the bucket is silent": lambda nemesis, _: bucket_fault(nemesis, {"fault": "pause"}, 2, 9),
     "the bucket errs": lambda nemesis, chance: bucket_fault(
         nemesis, {"fault": "error", "status": chance.choice([500, 503]), "share": chance.choice([0.3, 1])}, 3, 10),
