@@ -609,10 +609,12 @@ def mp4_hole(m):
 @kind
 def sound_hole(m):
     seconds, start, hole, extension = m.between(9, 12), m.between(2, 4), m.between(2, 4), m.pick("mkv", "ts")
-    path, out = m.work / "a.mkv", m.work / f"b.{extension}"
+    path, holed, out = m.work / "a.mkv", m.work / "b.mkv", m.work / f"c.{extension}"
     path.write_bytes(m.video("mkv", seconds, "-c:v", "libx264", "-bf", "0", "-c:a", "aac"))
+    # The filter drops nothing on its way into a transport stream.
     run("ffmpeg", "-v", "error", "-y", "-i", path, "-c", "copy", "-bsf:a",
-        f"noise=drop='between(pts*tb,{start},{start + hole})'", out)
+        f"noise=drop='between(pts*tb,{start},{start + hole})'", holed)
+    run("ffmpeg", "-v", "error", "-y", "-i", holed, "-c", "copy", out)
     return extension, out.read_bytes(), truth(
         f"a video (.{extension}) of {seconds} s with sound", f"it has no sound from {start} s to {start + hole} s; the video goes on",
         f"{hole} s of sound, which the file itself lacks", "check the recording; export it again if it should have it")
