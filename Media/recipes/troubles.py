@@ -1,6 +1,7 @@
 """Files that are damaged, lie, or are no media."""
 
 import base64
+import subprocess
 import zlib
 
 from . import CANARY, Kit, chunk, png, sample
@@ -114,7 +115,8 @@ sample("trouble/lost-cluster.mkv", changed(drawn("-cluster_time_limit", "1000"),
        kind="video", type="video/x-matroska", width=64, height=48, fidelity="reduced")
 sample("trouble/zeros-inside.mp3", lambda kit, out: out.write_bytes(
     whole(kit, "mp3/voice.mp3")[:8_000] + bytes(300) + whole(kit, "mp3/voice.mp3")[8_300:]), of="voice",
-       traits="zeros, canary", kind="audio", type="audio/mpeg", state="failed", code="undecodable")
+       traits="zeros, canary", findings=["error not_decoded sound"], kind="audio", type="audio/mpeg", state="failed",
+       code="undecodable")
 sample("trouble/zeros-behind.mp4", changed(drawn("-movflags", "faststart"), lambda data:
                                            data[:len(data) * 3 // 4] + bytes(len(data) - len(data) * 3 // 4)),
        findings=["error zeros"], traits="zeros", kind="video", type="video/mp4", width=64, height=48, **C)
@@ -258,6 +260,63 @@ sample("trouble/font.jpg", content("%!PS-AdobeFont-1.0: Sample 001.001\n%%Title:
 sample("trouble/attack.png", content("push graphic-context\nviewbox 0 0 640 480\nimage over 0,0 0,0 'https://127.0.0.1/x'\n"
                                      "pop graphic-context\n"),
        traits="script, mislabelled", state="skipped", code="unrecognized_type")
+
+
+def left_over(kit: Kit, out):
+    """One bit of its data is changed so that djpeg finds a code for every block, and bytes are left over."""
+    data = whole(kit, "jpeg/grey.jpg")
+    start = data.index(b"\xff\xda") + 20
+    for place in range(start, len(data) - 2, 7):
+        changed = bytearray(data)
+        changed[place] ^= 1 << place % 8
+        if 255 in data[place - 1:place + 2] + changed[place - 1:place + 2]:
+            continue
+        told = subprocess.run(["djpeg", "-outfile", "/dev/null"], input=bytes(changed), capture_output=True).stderr
+        if b"extraneous" in told and b"bad" not in told and b"premature" not in told:
+            return out.write_bytes(changed)
+    raise SystemExit("no changed bit leaves bytes over")
+
+
+def joined(kit: Kit, out):
+    """Two recordings of different sizes, one behind the other: the first's last frames have the second's times."""
+    parts = []
+    for number, size in enumerate(["64x48", "128x72"]):
+        part = kit.work / f"{number}.ts"
+        kit.ffmpeg("-f", "lavfi", "-i", f"color=c=white:size={size}:rate=25:duration=2", "-pix_fmt", "yuv420p", "-c:v",
+                   "libx264", "-threads", "1", "-output_ts_offset", str(2 * number), part)
+        parts.append(part.read_bytes())
+    out.write_bytes(b"".join(parts))
+
+
+def late_video(kit: Kit, out):
+    """Its frames begin after the part that a notification shows."""
+    kit.ffmpeg("-f", "lavfi", "-i", "sine=duration=13:sample_rate=8000", "-itsoffset", "12", "-f", "lavfi", "-i",
+               "testsrc2=size=64x48:rate=10:duration=1", "-map", "1", "-map", "0", "-pix_fmt", "yuv420p", "-c:v", "libx264",
+               "-bf", "0", "-threads", "1", "-c:a", "aac", "-b:a", "16k", "-vsync", "passthrough", out)
+
+
+sample("trouble/left-over.jpg", left_over, of="coffee", traits="damaged", findings=["evidence bytes_left_over"], width=300,
+       height=200, **JPEG)
+sample("trouble/joined.ts", joined, traits="two sizes", findings=["evidence repeated_times"], kind="video",
+       type="video/mp2t", width=64, height=48, duration=4.0)
+sample("trouble/late-video.mp4", late_video, traits="late pictures", findings=["losses starts_after video"], kind="audio",
+       type="video/mp4", fidelity="reduced")
+sample("trouble/unconfigured.ts", changed(
+    lambda kit, out: kit.ffmpeg(
+        "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=2", "-f", "lavfi", "-i", "sine=duration=2", "-pix_fmt",
+        "yuv420p", "-c:v", "libx264", "-threads", "1", "-g", "250", "-c:a", "aac", "-b:a", "32k", out),
+    lambda data: data[10 * 188:]), traits="truncated at its beginning", findings=["losses configuration_missing video"],
+       kind="audio", type="video/mp2t", fidelity="reduced")
+sample("trouble/all-around.wav", lambda kit, out: kit.ffmpeg(
+    "-f", "lavfi", "-i", "sine=duration=0.1:sample_rate=8000", "-af", "pan=hexadecagonal|"
+    + "|".join(f"c{channel}=c0" for channel in range(16)), out), traits="16 channels",
+       findings=["losses not_mixed channels 8 16", "omissions mixed_down channels 14 16"], kind="audio", type="audio/wav",
+       fidelity="reduced")
+sample("trouble/five-seconds.mp4", lambda kit, out: kit.ffmpeg(
+    "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=9", "-f", "lavfi", "-i", "sine=duration=9:sample_rate=8000",
+    "-vf", "select='not(between(t,2,6.9))'", "-vsync", "passthrough", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-bf", "0",
+    "-threads", "1", "-c:a", "aac", "-b:a", "16k", out), traits="a gap", findings=["evidence gap video 4.9 9"],
+       kind="video", type="video/mp4", width=64, height=48, duration=9.0)
 
 
 # MARK: Under another name
