@@ -56,13 +56,13 @@ extension Clip {
             let rendering = VideoRendering(
                 facts: facts, picture: picture, policy: policy, part: part, effort: .full,
                 maximumPixels: order.limits.framePixels)
-            return try refusing("reading it") { () throws(FFmpegFailure) in try rendering.forecast(from: demuxer) }
+            return try refusing { () throws(FFmpegFailure) in try rendering.forecast(from: demuxer) }
         }
         if let audio = facts.audio, let policy = order.profile.audio {
             // Whether a packet is damaged only decoding tells.
             let rendering = AudioRendering(
                 facts: facts, audio: audio, policy: policy, part: part, damage: AudioDamage(), effort: .full)
-            return try refusing("reading it") { () throws(FFmpegFailure) in try rendering.forecast(from: demuxer) }
+            return try refusing { () throws(FFmpegFailure) in try rendering.forecast(from: demuxer) }
         }
         return nil
     }

@@ -40,7 +40,7 @@ package final class Clip: OpenedClip {
         if order.profile.accepts(.audio), probed.facts.audio != nil, let first = probed.facts.firstPicture,
             case let end = try ClipPart(of: probed.facts, order: order).end, first >= end
         {
-            try refusing("reading it") { () throws(FFmpegFailure) in
+            try refusing { () throws(FFmpegFailure) in
                 try probed.leaveOutPictures(
                     Finding(.startsAfter, .video, missing: first, of: end), limits: order.limits)
             }
@@ -123,8 +123,8 @@ package final class Clip: OpenedClip {
                 ? picker.placeholderFrame(from: demuxer, at: time) : picker.pick(from: demuxer, at: time)
             if pick == nil { throw FFmpegFailure(refusal: try demuxer.pictureless(picture.stream)) }
         } catch {
-            guard error.isOfSource else { throw error.refusal(of: "decoding a picture") }
-            for still in stills { ending.leaveOut(still.role, because: error.refusal(of: "decoding a picture")) }
+            guard error.isOfSource else { throw error.verdict }
+            for still in stills { ending.leaveOut(still.role, because: error.verdict) }
         }
         let seconds = watch.seconds
         // Not every container says so.
@@ -167,7 +167,7 @@ package final class Clip: OpenedClip {
                     // A track of which nothing is heard is left out.
                     if listened.packets > 0, listened.waveform == nil { rendering.facts.audio = nil }
                 }
-                let work = try refusing("decoding it") { () throws(FFmpegFailure) in
+                let work = try refusing { () throws(FFmpegFailure) in
                     try rendering.make(from: demuxer, to: descriptor)
                 }
                 guard case .made(let made) = work else {
@@ -189,7 +189,7 @@ package final class Clip: OpenedClip {
         guard let audio = facts.audio, let policy = order.profile.audio else { return }
         let policies = ImagePolicies(order: order, kind: .audio)
         if let descriptor = outputs[.thumbnail], let cover = facts.cover, let still = policies.thumbnail {
-            let raster = try refusing("decoding its cover art") { () throws(FFmpegFailure) in
+            let raster = try refusing { () throws(FFmpegFailure) in
                 try CoverArt.raster(demuxer, stream: cover, maximumPixels: order.limits.framePixels)
             }
             if let raster {
@@ -215,10 +215,9 @@ package final class Clip: OpenedClip {
         // Read even where no waveform is wanted: what a copy would take over must have been decoded once.
         let reading = Stopwatch()
         let reader = WaveformReader(facts: facts, audio: audio, part: part, policy: policy.waveform)
-        let listened = try refusing("decoding it") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
-        let damage = listened.damage
+        let listened = try refusing { () throws(FFmpegFailure) in try reader.listen(demuxer) }
         guard let read = listened.waveform else { throw .unreadable(.silent) }
-        try note(damage, &ending)
+        try note(listened, &ending)
         if let waveform = policy.waveform {
             var placeholder = ending.placeholder ?? Placeholder()
             placeholder.peaks = read.levels
@@ -237,10 +236,8 @@ package final class Clip: OpenedClip {
         if let descriptor = outputs[.main] {
             let watch = Stopwatch()
             let rendering = AudioRendering(
-                facts: facts, audio: audio, policy: policy, part: part, damage: damage, effort: effort)
-            let made = try refusing("decoding it") { () throws(FFmpegFailure) in
-                try rendering.make(from: demuxer, to: descriptor)
-            }
+                facts: facts, audio: audio, policy: policy, part: part, damage: listened.damage, effort: effort)
+            let made = try refusing { () throws(FFmpegFailure) in try rendering.make(from: demuxer, to: descriptor) }
             try finish(made, descriptor, cap: policy.cap, watch, effort, &ending, deliver)
         }
     }
@@ -250,17 +247,19 @@ package final class Clip: OpenedClip {
         to audio: AudioFacts, _ ending: inout Ending
     ) throws(AttachmentError) -> WaveformReader.Listened {
         let reader = WaveformReader(facts: facts, audio: audio, part: part, policy: nil)
-        let listened = try refusing("decoding its sound") { () throws(FFmpegFailure) in try reader.listen(demuxer) }
+        let listened = try refusing { () throws(FFmpegFailure) in try reader.listen(demuxer) }
         if listened.packets > 0, listened.waveform == nil {
             ending.diagnosis.losses.append(.silent)
         } else {
-            try note(listened.damage, &ending)
+            try note(listened, &ending)
         }
         return listened
     }
 
     /// Tells of the sound that is missing, or refuses the source for it.
-    private func note(_ damage: AudioDamage, _ ending: inout Ending) throws(AttachmentError) {
+    private func note(_ listened: WaveformReader.Listened, _ ending: inout Ending) throws(AttachmentError) {
+        let damage = listened.damage
+        ending.diagnosis.note(gap: listened.empty, in: .audio, of: part.duration)
         // The packet in which the file ends belongs to what comes after it.
         if endsEarly, damage.inside == 0, damage.atEnd == 1 {
             if facts.kind == .audio { cutOff?.missing? += damage.seconds }
@@ -284,8 +283,8 @@ package final class Clip: OpenedClip {
         if let loss = try missing.loss(when: order.profile.damaged) { ending.diagnosis.losses.append(loss) }
     }
 
-    /// Seconds of a frame of sound, about: what rounding explains.
-    private static let frame = 0.03
+    /// Seconds of a frame of sound, about: what rounding explains. Priming, padding and a last frame explain more.
+    private static let (frame, slack) = (0.03, 0.25)
 
     /// Whether the file ends before the part's end, so that its last packet may be there in part.
     private var endsEarly: Bool { cutOff != nil || facts.openEnd(part) != nil }
@@ -310,9 +309,13 @@ package final class Clip: OpenedClip {
                 advice:
                     "Ask for a trim to at most \(rounded(made.duration * Double(cap) / Double(made.bytes) * 0.9)) s.")
         }
-        let tracks = try refusing("reading it back") { () throws(FFmpegFailure) in
+        let tracks = try refusing { () throws(FFmpegFailure) in
             try ReadBack.tracks(of: descriptor, type: made.type, bytes: made.bytes)
         }
+        var made = made
+        // A clip is as long as the longer of its tracks.
+        if let end = tracks.map(\.end).max(), abs(end - made.duration) > Self.slack { made.duration = end }
+        for track in tracks { ending.diagnosis.note(gap: track.empty, in: track.kind, of: made.duration) }
         // What was complained of at the end is no loss where the sound is as long as its source.
         if let heard = tracks.first(where: { $0.kind == .audio })?.end, heard >= part.duration - Self.frame {
             ending.diagnosis.evidence += ending.diagnosis.losses.filter { $0.isUnproven(of: .sound) }

@@ -69,7 +69,7 @@ struct ClipLength {
                 origin: origin, duration: announced, announced: claimed > announced + slack ? claimed : nil)
         }
         var holes = SharedHoles(
-            streams: demuxer.format == .matroska ? used : [], frame: frame(demuxer, picture: picture))
+            streams: demuxer.format == .matroska || isTimed ? used : [], frame: frame(demuxer, picture: picture))
         let (counted, uncertainty) = try countedEnd(
             demuxer, used, origin: origin, picture: picture, audio: audio, &holes)
         let isCutOff = indexed.map { !$0.isComplete } ?? demuxer.isCutOff
@@ -272,24 +272,13 @@ struct ClipLength {
             unsafe parameters.pointee.codec_id == AV_CODEC_ID_FLAC
         {
             let bits = unsafe parameters.pointee.bits_per_raw_sample
-            if bits > 24 {
-                return FFmpegFailure(
-                    refusal: .unsupportedFeature(
-                        reason: "its sound is FLAC with \(bits) bits a sample, which is not supported",
-                        advice: "Convert it to 24 bits."))
-            }
+            if bits > 24 { return FFmpegFailure(refusal: .unsupported(.flacBits, "\(bits)")) }
         }
         if let lack = demuxer.lackOfIndex { return FFmpegFailure(refusal: .unreadable(lack)) }
-        if demuxer.isFirstPartOfStream {
-            return FFmpegFailure(
-                refusal: .unsupportedFeature(
-                    reason: "this is the first part of a stream, without any of what comes after it",
-                    advice: "Send the whole stream as one file."))
-        }
+        if demuxer.isFirstPartOfStream { return FFmpegFailure(refusal: .unsupported(.firstPart)) }
         let what = picture == nil ? "sound" : "pictures"
         if !demuxer.isCutOff, isEmpty(demuxer, [picture, audio].compactMap(\.self)) {
-            return FFmpegFailure(
-                refusal: .unsupportedFeature(reason: "it holds no \(what)", advice: "Send a file with \(what) in it."))
+            return FFmpegFailure(refusal: .unsupported(.noneOfIt, what))
         }
         return FFmpegFailure(
             refusal: .unreadable(Finding(.endsBefore, named: "first \(picture == nil ? "audio" : "video") packet")))

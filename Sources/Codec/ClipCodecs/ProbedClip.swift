@@ -42,7 +42,7 @@ struct ProbedClip: ~Copyable {
                 let head = try readBytes(descriptor, count: 1 << 16)
                 throw .unreadable(reason ?? BrokenContainer.finding(of: head, bytes: bytes, sniffed: sniffed))
             }
-            throw error.refusal(of: "reading its container")
+            throw error.verdict
         }
     }
 
@@ -327,17 +327,9 @@ private struct Streams {
 
     /// Why there isn't, where nothing is damaged.
     var refusal: AttachmentError? {
-        if let coding = foreignPictures.first {
-            return .unsupportedFeature(
-                reason: "its pictures are \(coding), which is not supported", advice: "Convert it to H.264.")
-        }
-        if let track = tracks.first {
-            return .unsupportedFeature(
-                reason: "its sound is \(track.track.coding), which is not supported", advice: "Convert it to AAC.")
-        }
-        guard !hasAcceptedCoding, streams > 0 else { return nil }
-        return .unsupportedFeature(
-            reason: "it holds neither pictures nor sound", advice: "Send a file with one of them.")
+        if let coding = foreignPictures.first { return .unsupported(.pictures, coding) }
+        if let track = tracks.first { return .unsupported(.sound, track.track.coding) }
+        return hasAcceptedCoding || streams == 0 ? nil : .unsupported(.nothingToPlay)
     }
 }
 

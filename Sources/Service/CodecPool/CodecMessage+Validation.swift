@@ -122,8 +122,10 @@ extension RenditionReport {
         }
         if role == .main, [.video, .audio].contains(probeResult.kind) {
             let kind: Diagnosis.Track.Kind = probeResult.kind == .video ? .video : .audio
-            guard tracks.count <= 2, tracks.allSatisfy({ $0.packets > 0 && $0.end.isPlausible }),
-                let end = tracks.first(where: { $0.kind == kind })?.end, abs(end - (duration ?? 0)) < Self.slack
+            // Pictures may end long before their sound, and sound before its pictures.
+            guard tracks.count <= 2, tracks.contains(where: { $0.kind == kind }),
+                tracks.allSatisfy({ $0.packets > 0 && $0.end.isPlausible && $0.empty.isPlausible }),
+                let end = tracks.map(\.end).max(), abs(end - (duration ?? 0)) < Self.slack
             else { throw ProtocolViolation("'\(role.rawValue)' doesn't hold what is reported") }
         }
         var report = self

@@ -25,7 +25,7 @@ struct AnimationClip {
             let bytes = try encode(frames, to: descriptor)
             return Encoded(bytes: bytes, note: "H.264 at rate factor \(factor), transparency laid over white")
         } catch {
-            throw error.refusal(of: "encoding its frames")
+            throw error.verdict
         }
     }
 

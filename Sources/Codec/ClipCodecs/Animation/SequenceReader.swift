@@ -31,7 +31,7 @@ final class SequenceReader {
     ) throws(AttachmentError) -> SequenceReader? {
         let bytes = try fileBytes(descriptor)
         FFmpegLibraries.clearLog()
-        return try refusing("reading its tracks") { () throws(FFmpegFailure) -> SequenceReader? in
+        return try refusing { () throws(FFmpegFailure) -> SequenceReader? in
             guard let demuxer = try Self.demuxer(descriptor, bytes, limits) else { return nil }
             guard let index = Self.stream(of: tracks.colour, in: demuxer), let stream = unsafe demuxer.stream(index),
                 let parameters = unsafe stream.pointee.codecpar,
@@ -141,7 +141,7 @@ final class SequenceReader {
                 if found.time == wanted { return try withAlpha(found.bytes, at: wanted) }
             }
         } catch {
-            throw error.refusal(of: "decoding a frame")
+            throw error.verdict
         }
     }
 

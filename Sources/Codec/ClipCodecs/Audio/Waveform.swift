@@ -119,6 +119,8 @@ struct WaveformReader {
         var packets = 0
         /// Its frames are not all of one kind.
         var isMixed = false
+        /// Seconds within the part in which the file has no sound.
+        var empty = 0.0
     }
 
     func listen(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Listened {
@@ -203,8 +205,8 @@ struct WaveformReader {
         var kinds: Set<Int> = []
         // A parser hands a long tag out in pieces.
         var isInTag = false
-        // Where the last packet ended.
-        var end: Double?
+        // Where the last packet ended, and seconds without one.
+        var (end, empty) = (nil as Double?, 0.0)
         while try demuxer.read(packet) {
             guard packet.stream == audio.stream else { continue }
             if let following = demuxer.following, following.index != recording,
@@ -222,6 +224,9 @@ struct WaveformReader {
             // Pages whose checksum is wrong are passed over, and nothing else leaves a gap in Ogg.
             if demuxer.format == .ogg, let end, start - end > Self.gap, end >= 0 {
                 damage.add(time: nil, isDamaged: true, lasting: min(start, part.duration) - min(end, part.duration))
+            }
+            if let end, start - end > 1, !isUntimed, demuxer.format != .ogg {
+                empty += max(0, min(start, part.duration) - max(end, 0))
             }
             end = start + audio.timeBase.seconds(packet.duration)
             if start > part.reach { break }
@@ -259,15 +264,19 @@ struct WaveformReader {
             damage.add(
                 time: time, isDamaged: failures > 0, lasting: isCutOut || isHeard ? 0 : length,
                 besides: isCutOut ? 0 : length * Double(frames(in: packet.bytes) - 1))
-            if failures == 0 { wholeBytes = packet.bytes }
+            guard failures == 0 else { continue }
+            wholeBytes = packet.bytes
+            // A parser of AAC puts what lies before the next frame behind this one.
+            if audio.codec == .aac, let frame = audio.frameBytes(packet), packet.bytes > frame {
+                (between, wholeBytes) = ((packet.bytes - frame, 0, nil), frame)
+            }
         }
         decoder.drain()
         var failures = 0
         try takeFrames(failures: &failures)
         return Listened(
             waveform: heard > 0 ? Waveform(peaks: peaks.peaks, bars: bars.peaks) : nil, damage: damage,
-            packets: packets,
-            isMixed: kinds.count > 1)
+            packets: packets, isMixed: kinds.count > 1, empty: empty)
     }
 
     /// Seconds between two packets that no rounding explains.

@@ -38,7 +38,7 @@ final class FrameReader {
         }
         FFmpegLibraries.clearLog()
         let name = format == .bmp ? "bmp_pipe" : "apng"
-        return try refusing("reading its header") { () throws(FFmpegFailure) -> FrameReader? in
+        return try refusing { () throws(FFmpegFailure) -> FrameReader? in
             let opened = try Demuxer.open(descriptor, bytes: bytes, formats: [name], forced: name)
             guard let demuxer = opened else { return nil }
             return try FrameReader(demuxer: demuxer, size: header.size, maximumPixels: limits.framePixels)
@@ -58,7 +58,7 @@ final class FrameReader {
     ///
     /// - Throws: ``AttachmentError/unreadable(_:)`` where a frame's size is not the header's.
     func next() throws(AttachmentError) -> [UInt8]? {
-        try refusing("decoding a frame") { () throws(FFmpegFailure) in
+        try refusing { () throws(FFmpegFailure) in
             guard try demuxer.decode(0, by: decoder, frame, packet: packet, isDrained: &isDrained) else { return nil }
             guard hasSize else { throw FFmpegFailure(satchel_averror_invaliddata) }
             return try converter.rgba(of: frame, width: size.width, height: size.height)
@@ -69,7 +69,7 @@ final class FrameReader {
     ///
     /// - Returns: Nil where it can't be decoded, wasn't to be, or isn't there.
     func step(skipping isSkipped: Bool) throws(AttachmentError) -> [UInt8]? {
-        try refusing("decoding a frame") { () throws(FFmpegFailure) in
+        try refusing { () throws(FFmpegFailure) in
             guard try demuxer.read(packet), !isSkipped, try decoder.send(packet), try decoder.receive(frame), hasSize
             else { return nil }
             return try converter.rgba(of: frame, width: size.width, height: size.height)

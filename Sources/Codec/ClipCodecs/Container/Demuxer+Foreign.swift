@@ -26,14 +26,9 @@ extension Demuxer {
         guard Set(name.split(separator: ",").map(String.init)).isDisjoint(with: Demuxers.all) else { return nil }
         // One for each picture format, called "piped dds sequence".
         if name.hasSuffix(pictureSuffix) {
-            let picture = name.dropLast(pictureSuffix.count).uppercased()
-            return .unsupportedFeature(
-                reason: "it begins like a \(picture) picture, which is not supported",
-                advice: ForeignFormat.Kind.picture.advice)
+            return .unsupported(.foreignPicture, name.dropLast(pictureSuffix.count).uppercased())
         }
-        return .unsupportedFeature(
-            reason: unsafe "it begins like \(String(cString: longName)), which is not supported",
-            advice: "Convert it to MP4, or to M4A, MP3 or FLAC where it is sound.")
+        return unsafe .unsupported(.demuxer, String(cString: longName))
     }
 
     /// Of 100. What a demuxer tells by a signature alone has at least this (`AVPROBE_SCORE_EXTENSION` and above), and of 90,000 files

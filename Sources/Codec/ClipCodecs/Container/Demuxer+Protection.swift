@@ -51,9 +51,7 @@ extension Demuxer {
     }
 
     private static func refusal(of what: String) -> FFmpegFailure {
-        FFmpegFailure(
-            refusal: .unsupportedFeature(
-                reason: "\(what) encrypted", advice: "Send it without copy protection."))
+        FFmpegFailure(refusal: .unsupported(.encrypted, what))
     }
 
     /// Of the source, as much as is looked through.

@@ -245,8 +245,11 @@ import StillCodecs
         unsafe raw.pointee.flags &= ~AVFMT_FLAG_NOPARSE
         _ = rewind()
         let packet = try Packet()
-        var hasKeyframe = false
-        while !hasKeyframe, try read(packet) { hasKeyframe = packet.stream == index && packet.isKey }
+        var (hasKeyframe, hasPacket) = (false, false)
+        while !hasKeyframe, try read(packet) {
+            if packet.stream == index { (hasPacket, hasKeyframe) = (true, packet.isKey) }
+        }
+        if !hasPacket { return .unsupported(.noneOfIt, "pictures") }
         return .unreadable(
             Finding(hasKeyframe ? .notDecoded : .noKeyframe, .video, by: "FFmpeg \(FFmpegLibraries.version)"))
     }

@@ -9,12 +9,7 @@ extension Demuxer {
     func refusalOfEdits(to streams: [Int]) -> AttachmentError? {
         let rates = edits(of: streams).flatMap { $0 }.filter { !$0.isEmpty }.map(\.rate)
         guard let rate = rates.first(where: { $0 != 1 }) else { return nil }
-        let reason =
-            rate == 0
-            ? "its edit list holds a picture or a sound still, which is not supported"
-            : "its edit list plays it at \(rounded(rate)) times its speed, which is not supported"
-        return .unsupportedFeature(
-            reason: reason, advice: "Export it from the program that edited it, so that it needs no edit list.")
+        return .unsupported(rate == 0 ? .stillEdit : .editSpeed, rounded(rate))
     }
 
     /// Whether an MP4 says that it begins with nothing in any of `streams`.

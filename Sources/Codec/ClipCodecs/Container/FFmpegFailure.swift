@@ -34,8 +34,8 @@ struct FFmpegFailure: Error {
 
     static let noMemory = FFmpegFailure(satchel_averror(ENOMEM))
 
-    /// The refusal of a source that broke while `what` was being done: `reading its header`.
-    func refusal(of what: String) -> AttachmentError {
+    /// What the source is refused for, or what kept it from being read.
+    var verdict: AttachmentError {
         if let refusal { return refusal }
         // What was stopped looks like damage.
         if WorkTime.isUp { return WorkTime.failure }
@@ -61,13 +61,11 @@ func checked(_ code: Int32) throws(FFmpegFailure) -> Int32 {
     return code
 }
 
-/// Runs `body`, and refuses the source with words about `what` where FFmpeg fails.
-func refusing<Value: ~Copyable>(
-    _ what: String, _ body: () throws(FFmpegFailure) -> Value
-) throws(AttachmentError) -> Value {
+/// Runs `body`, and refuses the source where FFmpeg fails.
+func refusing<Value: ~Copyable>(_ body: () throws(FFmpegFailure) -> Value) throws(AttachmentError) -> Value {
     do {
         return try body()
     } catch {
-        throw error.refusal(of: what)
+        throw error.verdict
     }
 }

@@ -15,18 +15,23 @@ enum ReadBack {
                 refusal: .codecCrashed(reason: "the \(type.format.name) that was written can't be read"))
         }
         var tracks: [Int: DeliveredTrack] = [:]
+        var times: [Int: [Double]] = [:]
         let packet = try Packet()
         while try demuxer.read(packet) {
             guard let stream = unsafe demuxer.stream(packet.stream), let time = packet.pts ?? packet.dts else {
                 continue
             }
             let isVideo = unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
-            let end = unsafe TimeBase(stream.pointee.time_base).seconds(time + packet.duration)
+            let base = unsafe TimeBase(stream.pointee.time_base)
+            let end = base.seconds(time + packet.duration)
+            times[packet.stream, default: []].append(base.seconds(time))
             var track = tracks[packet.stream] ?? DeliveredTrack(isVideo ? .video : .audio)
             if !packet.isDiscarded { track.packets += 1 }
             track.end = max(track.end, end)
             tracks[packet.stream] = track
         }
+        let end = tracks.values.map(\.end).max() ?? 0
+        for (stream, times) in times { tracks[stream]?.empty = DeliveredTrack.gaps(in: times, until: end) }
         return tracks.sorted { $0.key < $1.key }.map(\.value)
     }
 }

@@ -48,8 +48,7 @@ struct BitmapFile: Hashable, Sendable {
         let union = red | green | blue | alpha
         let count = masks.reduce(0) { $0 + $1.nonzeroBitCount }
         guard isSound, red | green | blue != 0, union.nonzeroBitCount == count else {
-            throw .unsupportedFeature(
-                reason: "the masks of its colours are of a kind that is not taken", advice: "Save it as PNG.")
+            throw .unsupported(.colorMasks)
         }
         let width = Int(Int32(bitPattern: number(18)))
         let height = Int(Int32(bitPattern: number(22)))

@@ -24,9 +24,7 @@ enum HEIFTurns {
         let shapes = auxiliaries.compactMap { properties[$0]?.map(\.box) }.filter(isAlpha).map(Shape.init)
         guard !shapes.allSatisfy({ $0 == shape }) else { return 1 }
         guard shapes.allSatisfy({ $0.crops == shape.crops && $0.orientation == 1 }), !shape.isCroppedLast else {
-            throw .unsupportedFeature(
-                reason: "its transparency is cropped or turned otherwise than its colours, which is not supported",
-                advice: "Export it as PNG, or without transparency.")
+            throw .unsupported(.alphaTurns)
         }
         for property in own where Shape.turns.contains(property.box.type) {
             // No property has the number 0.

@@ -7,11 +7,7 @@ extension ImageCandidate {
         var limits = limits
         // A BMP is a still, so the limit of stills holds for its one frame.
         limits.framePixels = limits.stillPixels
-        guard sniffed.head.starts(with: Array("BM".utf8)) else {
-            throw .unsupportedFeature(
-                reason: "this is a BMP without its file header, which is not supported",
-                advice: "Convert it to JPEG or PNG.")
-        }
+        guard sniffed.head.starts(with: Array("BM".utf8)) else { throw .unsupported(.bareBMP) }
         let bytes = try fileBytes(descriptor)
         guard bytes <= limits.imageBytes else { throw .sourceTooLarge(bytes: bytes, limit: limits.imageBytes) }
         let size: PixelSize

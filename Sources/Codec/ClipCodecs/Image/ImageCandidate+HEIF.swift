@@ -55,10 +55,7 @@ extension ImageCandidate {
             return .still([claim])
         }
         guard let reader = try SequenceReader.open(descriptor, tracks: tracks, limits: limits) else {
-            guard tracks.hasPrimary else {
-                throw .unsupportedFeature(
-                    reason: "the coding of its pictures is not taken", advice: "Convert it to AVIF, or to a video.")
-            }
+            guard tracks.hasPrimary else { throw .unsupported(.sequence) }
             return .still([Finding(.notSupported, .animation, named: "its coding")])
         }
         let missing = max(0, announced - reader.moments.count)

@@ -18,11 +18,7 @@ enum APNG {
         guard let chunks = APNGChunks(try readBytes(descriptor, count: Int(count))) else { return .still() }
         if let fault = chunks.fault { return .still([fault]) }
         guard chunks.announced > 1 else { return .still() }
-        guard !chunks.blendsDeeply else {
-            throw .unsupportedFeature(
-                reason: "this is an APNG of 16 bits whose frames are laid over each other, which is not supported",
-                advice: "Save it with 8 bits.")
-        }
+        guard !chunks.blendsDeeply else { throw .unsupported(.deepAPNG) }
         var facts = AnimationFacts(
             type: .png, sniffedType: image.sniffed.type, size: chunks.size,
             delays: AnimationFacts.shown(Array(chunks.delays.prefix(chunks.whole))), plays: chunks.plays,
@@ -31,6 +27,8 @@ enum APNG {
             facts.missingCode = chunks.isUnmarked ? .endsBefore : .announcesMore
         } else if chunks.isUnmarked {
             facts.evidence.append(Finding(.endMarkMissing))
+        } else if !chunks.damaged.isEmpty {
+            facts.missingCode = .checksumDiffers
         }
         let defect = FrameDefects(of: facts, when: image.damaged).defect
         guard facts.frames > 0, defect.isTolerable || image.damaged == .salvage else {

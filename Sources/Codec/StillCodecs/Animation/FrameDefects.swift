@@ -21,7 +21,7 @@ package final class FrameDefects {
         self.passed = passed
         total = facts.frames + facts.missing
         missing = facts.missing
-        code = facts.missing > 0 ? facts.missingCode : nil
+        code = facts.missing > 0 || facts.missingCode == .checksumDiffers ? facts.missingCode : nil
     }
 
     /// Of one frame alone: nothing ends, and ``rowDefect`` tells.
@@ -38,8 +38,8 @@ package final class FrameDefects {
     }
 
     var defect: Finding {
-        Finding(
-            code ?? .notDecoded, .frames, missing: missing, of: total, named: code == .endsWithin ? "last frame" : nil)
+        let names = [Finding.Code.endsWithin: "last frame", .checksumDiffers: "frames"]
+        return Finding(code ?? .notDecoded, .frames, missing: missing, of: total, named: code.flatMap { names[$0] })
     }
 
     /// - Parameter rows: Missing in the frame that comes now, or that should have come, of how many.

@@ -82,8 +82,7 @@ package struct HEIFProperties: Hashable, Sendable {
     ///   - known: Those that the caller's library has.
     package static func check(matrix: Int?, known: Set<Int> = []) throws(AttachmentError) {
         guard let matrix, !known.contains(matrix), let name = foreignMatrices[matrix] else { return }
-        throw .unsupportedFeature(
-            reason: "its colors are coded as \(name), which is not supported", advice: "Export it as JPEG.")
+        throw .unsupported(.matrix, name)
     }
 
     private static let foreignMatrices = [

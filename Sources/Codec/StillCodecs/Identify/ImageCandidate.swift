@@ -94,13 +94,10 @@ package struct ImageCandidate: Sendable {
         let header = try header(of: bytes)
         // libvips asks for all channels at once, and libjxl gives light with alpha or colors with alpha.
         guard header.bands <= 4, !header.isGrey || header.bands <= 2 else {
-            throw .unsupportedFeature(
-                reason: "it has \(header.bands) channels, which are not taken of JPEG XL",
-                advice: "Export it with its colors and transparency alone.")
+            throw .unsupported(.channels, "\(header.bands)")
         }
         guard header.integer(Picture.unfitProfile) != Int(satchel_profile_of_inks) else {
-            throw .unsupportedFeature(
-                reason: "its colors are CMYK, which is not supported of JPEG XL", advice: "Export it as RGB.")
+            throw .unsupported(.inks)
         }
         if isAnimated, let feature = format.animation?.needs,
             !CodecLibrary(.libvips, version: Libvips.version).isAtLeast(feature.since)
@@ -139,8 +136,7 @@ package struct ImageCandidate: Sendable {
             if format == .heif, case .unreadable = refusal,
                 let coding = unsafe bytes.withBytes({ unsafe HEIFProperties.foreignCoding(of: $0) })
             {
-                throw .unsupportedFeature(
-                    reason: "its picture is \(coding), which is not supported", advice: "Export it as JPEG.")
+                throw .unsupported(.picture, coding)
             }
             if let pixels, case .tooExpensive(let resource, let granted) = refusal {
                 throw .tooExpensive(resource: "\(resource) (for \(pixels) pixels)", granted: granted)

@@ -5,9 +5,7 @@ enum TIFFSamples {
     /// Refuses a file whose first picture is kept so.
     static func check(_ file: UnsafeRawBufferPointer) throws(AttachmentError) {
         guard let directory = unsafe TIFFDirectory.all(in: file).first, let name = name(directory) else { return }
-        throw .unsupportedFeature(
-            reason: "its samples are \(name), which are not taken",
-            advice: "Export it as RGB with 8 or 16 bits a sample, or convert it to JPEG or PNG.")
+        throw .unsupported(.samples, name)
     }
 
     /// `signed numbers of 16 bits`; nil of what is taken. By TIFF 6.0, sections 8, 19 and 21.

@@ -8,16 +8,10 @@ enum UnsupportedPicture {
     ///
     /// - Parameter head: Up to ``Sniffer/headBytes`` of it.
     static func check(head: [UInt8]) throws(AttachmentError) {
-        if let camera = rawCamera(head) {
-            throw .unsupportedFeature(
-                reason: "this is \(camera) RAW photograph, which is not supported", advice: exportAsJPEG)
-        }
+        if let camera = rawCamera(head) { throw .unsupported(.rawPhoto, camera) }
         if head.starts(with: [0xff, 0xd8]) { try checkJPEG(head) }
         if head.starts(with: [0x42, 0x4d]) { try checkBMP(head) }
     }
-
-    private static let exportAsJPEG = "Export it as JPEG."
-    private static let convert = "Convert it to JPEG or PNG."
 
     private struct Kind {
         var name: String
@@ -81,14 +75,11 @@ enum UnsupportedPicture {
                     head[place + 4] == 12 ? "JPEG with 12 bits a sample" : nil
                 default: nil
                 }
-            if let kind {
-                throw .unsupportedFeature(reason: "this is \(kind), which is not supported", advice: convert)
-            }
+            if let kind { throw .unsupported(.variant, kind) }
             // The frame or the scan.
             let isFrame = marker & 0xf0 == 0xc0 && ![0xc4, 0xc8, 0xcc].contains(marker)
             if isFrame, place + 7 <= head.count, head[place + 5] == 0, head[place + 6] == 0 {
-                throw .unsupportedFeature(
-                    reason: "its header leaves open how many rows it has, which is not supported", advice: convert)
+                throw .unsupported(.openRows)
             }
             if marker == 0xda || isFrame { return }
             if marker == 0xff {
@@ -118,7 +109,7 @@ enum UnsupportedPicture {
             default: bits == 64 || bits == 2 ? "a BMP with \(bits) bits a pixel" : nil
             }
         guard header >= 16, let kind else { return }
-        throw .unsupportedFeature(reason: "this is \(kind), which is not supported", advice: convert)
+        throw .unsupported(.variant, kind)
     }
 
     /// Of what a library said where it doesn't know a variant of a format; nil where it means damage, as it always does of formats
@@ -131,6 +122,6 @@ enum UnsupportedPicture {
             "cannot handle", "can't handle",
         ]
         guard signs.contains(where: text.contains) else { return nil }
-        return .unsupportedFeature(reason: "its variant of \(format) is not taken", advice: convert)
+        return .unsupported(.formatVariant, format)
     }
 }

@@ -15,14 +15,10 @@ package struct VipsFailure: Error, Hashable {
     /// The error where an operation, or an option of one, is missing: that libvips is older than the one this was written for.
     /// Nil where it failed for anything else.
     var lack: AttachmentError? {
-        let lines = text.split(separator: "\n")
-        let line = lines.first {
+        let line = text.split(separator: "\n").first {
             $0.contains("no property named") || $0.contains("class \"") && $0.contains("not found")
         }
-        guard let line else { return nil }
-        return .unsupportedFeature(
-            reason: "the installed libvips is too old for it (\(line))",
-            advice: "The operator can find that version with satchel doctor.")
+        return line.map { .unsupported(.oldLibrary, String($0)) }
     }
 
     /// What is said of a file that ends too early.

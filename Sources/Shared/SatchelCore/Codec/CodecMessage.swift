@@ -150,11 +150,26 @@ public struct DeliveredTrack: Hashable, Sendable, Codable {
     public var packets: Int
     /// When the last one ends, in seconds.
     public var end: Double
+    /// Seconds in which nothing begins, although other seconds have ten packets.
+    public var empty: Double
 
-    public init(_ kind: Diagnosis.Track.Kind, packets: Int = 0, end: Double = 0) {
+    public init(_ kind: Diagnosis.Track.Kind, packets: Int = 0, end: Double = 0, empty: Double = 0) {
         self.kind = kind
         self.packets = packets
         self.end = end
+        self.empty = empty
+    }
+
+    /// Seconds without a beginning, of at least one each and as long as ten usual packets.
+    ///
+    /// - Parameters:
+    ///   - times: When each packet begins, in any order.
+    ///   - end: When the clip ends.
+    package static func gaps(in times: [Double], until end: Double) -> Double {
+        let sorted = times.sorted() + [end]
+        let steps = zip(sorted.dropFirst(), sorted).map { $0 - $1 }
+        guard !steps.isEmpty, case let usual = steps.sorted()[steps.count / 2], usual.isFinite else { return 0 }
+        return steps.filter { $0 > max(1, usual * 10) }.reduce(0) { $0 + $1 - usual }
     }
 }
 

@@ -53,7 +53,7 @@ extension Finding {
         switch code.words.opening {
         case .truncated where part?.isTimed == true && missing != nil && total != nil:
             return "The file is truncated: its header announces \(total ?? ""), and only the first "
-                + "\(Self.time(present)) are there.\(rule) Send it again, whole."
+                + "\(Self.time(present)) are there\(code == .zeros ? ": \(cause)" : "").\(rule) Send it again, whole."
         case .truncated:
             return "The file is truncated: \(missing == nil ? cause : lacks).\(rule) Send it again, whole."
         case .damaged:
@@ -67,8 +67,10 @@ extension Finding {
             let library = library.map { " (\($0))" } ?? ""
             let done = missing == nil ? "read this \(thing)" : "decode \(what)"
             return "Satchel could not \(done)\(library)\(code == .notDecoded ? "" : ": \(cause)").\(rule) "
-                + "It may well be whole: if it opens elsewhere, save it as \(part?.common ?? "JPEG, PNG, MP4 or MP3") and send that. "
-                + "Sending it again won't help."
+                + (missing == nil
+                    ? "It may well be whole: if it opens elsewhere" : "If it opens elsewhere without a fault")
+                + ", save it as \(part?.common ?? "JPEG, PNG, MP4 or MP3") and send that. "
+                + "If not, it is damaged: get it again from where it came from."
         }
     }
 
@@ -144,7 +146,7 @@ extension Finding.Part {
     /// What nearly every program writes.
     var common: String {
         switch self {
-        case .sound, .soundTracks, .channels: "M4A or MP3"
+        case .sound, .soundTracks, .channels: "MP4, M4A or MP3"
         case .video, .videoTracks, .subtitles, .recordings: "MP4"
         default: "JPEG or PNG"
         }
@@ -194,7 +196,7 @@ extension Finding.Code {
             switch self {
             case .endsBefore: (.truncated, "the file ends before its … is complete")
             case .endsWithin: (.truncated, "the file ends within its …, and how much is missing is unknown")
-            case .dataEndsEarly: (.truncated, "its data ends before its announced rows")
+            case .dataEndsEarly: (.damaged, "its data ends before its announced rows")
             case .zeros: (.truncated, "the file holds nothing but zeros from there on")
             case .checksumDiffers: (.damaged, "a checksum of its … is wrong")
             case .announcesMore: (.damaged, "its header announces more than the file holds")

@@ -76,6 +76,15 @@ public struct Finding: Hashable, Sendable, Codable {
         case gainMap = "gain_map"
         case cover
         case main, thumbnail, poster, waveform
+
+        /// What a track of this kind holds.
+        package init(_ kind: Diagnosis.Track.Kind) {
+            switch kind {
+            case .video: self = .video
+            case .audio: self = .sound
+            case .subtitles: self = .subtitles
+            }
+        }
     }
 
     public var code: Code
@@ -185,9 +194,17 @@ public struct Diagnosis: Hashable, Sendable, Codable {
         self.losses = losses
     }
 
+    /// Takes note of seconds in which a track has nothing; only the first such of a kind counts.
+    package mutating func note(gap seconds: Double, in kind: Track.Kind, of total: Double) {
+        let gap = Finding(.gap, Finding.Part(kind), missing: min(seconds, total), of: total)
+        if seconds > 0, !evidence.contains(where: { $0.code == .gap && $0.part == gap.part }) { evidence.append(gap) }
+    }
+
     /// This diagnosis of a file's headers, with what decoding it found.
     public func decoded(_ found: Diagnosis) -> Diagnosis {
-        var all = self
+        var (all, found) = (self, found)
+        // A loss tells of it already.
+        if losses.contains(where: { $0.code == .gap }) { found.evidence.removeAll { $0.code == .gap } }
         all.checked = .decoded
         for path in [\Diagnosis.evidence, \.omissions, \.losses] {
             all[keyPath: path] += found[keyPath: path].filter { !all[keyPath: path].contains($0) }

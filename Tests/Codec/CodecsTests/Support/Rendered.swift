@@ -93,8 +93,8 @@ struct Rendered {
         if let odd = findings.first(where: { !$0.isPlausible }) { return "\(odd)" }
         guard let report = report(.main), [.audio, .video].contains(probeResult.kind) else { return nil }
         let kind: Diagnosis.Track.Kind = probeResult.kind == .video ? .video : .audio
-        guard let end = report.tracks.first(where: { $0.kind == kind })?.end, let duration = report.duration,
-            let source = probeResult.duration
+        guard report.tracks.contains(where: { $0.kind == kind }), let end = report.tracks.map(\.end).max(),
+            let duration = report.duration, let source = probeResult.duration
         else { return "there is no track of its kind" }
         if abs(end - duration) >= 0.5 { return "\(end) s are there, and \(duration) s are reported" }
         let claimed = diagnosis.losses.first { $0.code == .notDecoded && $0.name == "end" }

@@ -29,6 +29,7 @@ private struct ProcessedSamples: Sendable {
         var attachmentId: String?
         var source: SourceFacts
         var renditions: [String: File]
+        var diagnosis: Diagnosis?
         var error: ErrorReport?
 
         struct SourceFacts: Decodable, Sendable {
@@ -90,6 +91,29 @@ private struct ProcessedSamples: Sendable {
             if let duration = expect.duration, let found = line.source.duration {
                 #expect(abs(found - duration) < max(0.1, duration * 0.05), "\(sample.path): \(found), not \(duration)")
             }
+        }
+    }
+
+    @Test func `inspect with decoding finds in every troubled file what a batch finds`() throws {
+        struct Inspected: Decodable {
+            var path: String
+            var findings: ProbeResult?
+            var error: ErrorReport?
+        }
+        let samples = try processed.get()
+        let paths = samples.manifest.files.map(\.path).filter { $0.hasPrefix("trouble/") }
+        let media = Repository.media.path(percentEncoded: false)
+        let told = try Program(try Repository.product("satchel")).run(
+            ["inspect", "--decode", "--format", "jsonl"] + paths.map { "\(media)/\($0)" })
+        let inspected = try told.outputText.split(separator: "\n").map {
+            try JSON.decode(Inspected.self, from: Data($0.utf8))
+        }
+        #expect(inspected.count == paths.count, "\(told.errorText)")
+        for (path, found) in zip(paths, inspected) {
+            let line = try #require(samples.lines[path])
+            #expect(found.error?.message == line.error?.message, "\(path)")
+            guard let diagnosis = line.diagnosis, line.error == nil else { continue }
+            #expect(found.findings?.diagnosis == diagnosis, "\(path)")
         }
     }
 

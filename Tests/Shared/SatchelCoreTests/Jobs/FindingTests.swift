@@ -49,7 +49,19 @@ import Testing
             ),
             (
                 Finding(.notDecoded, .picture, named: "AVIF"),
-                "Satchel could not read this AVIF picture. It may well be whole: if it opens elsewhere, save it as JPEG or PNG and send that. Sending it again won't help."
+                "Satchel could not read this AVIF picture. It may well be whole: if it opens elsewhere, save it as JPEG or PNG and send that. If not, it is damaged: get it again from where it came from."
+            ),
+            (
+                Finding(.notDecoded, .sound, missing: 0.21, of: 7),
+                "Satchel could not decode 0.21 s of 7.00 s of its sound. More than 2 % of the file is missing, so it was not delivered. Profiles with 'damaged: salvage' deliver the rest. If it opens elsewhere without a fault, save it as MP4, M4A or MP3 and send that. If not, it is damaged: get it again from where it came from."
+            ),
+            (
+                Finding(.zeros, .video, missing: 4.12, of: 9),
+                "The file is truncated: its header announces 9.00 s, and only the first 4.88 s are there: the file holds nothing but zeros from there on. More than 2 % of the file is missing, so it was not delivered. Profiles with 'damaged: salvage' deliver the rest. Send it again, whole."
+            ),
+            (
+                Finding(.dataEndsEarly, .rows, missing: 126, of: 219),
+                "The file is damaged: 126 of 219 rows are missing, because its data ends before its announced rows. More than 2 % of the file is missing, so it was not delivered. Profiles with 'damaged: salvage' deliver the rest. Send it again from the original."
             ),
             (
                 Finding(.tooSmall, of: 22),
@@ -61,7 +73,7 @@ import Testing
             ),
             (
                 Finding(.noKeyframe, .video),
-                "Satchel could not read this video: it has no frame that can be decoded without others. It may well be whole: if it opens elsewhere, save it as MP4 and send that. Sending it again won't help."
+                "Satchel could not read this video: it has no frame that can be decoded without others. It may well be whole: if it opens elsewhere, save it as MP4 and send that. If not, it is damaged: get it again from where it came from."
             ),
         ])
     func `a refusal says what the file is and what to do`(finding: Finding, message: String) {
@@ -87,6 +99,23 @@ import Testing
         #expect(Diagnosis.result(isLoss ? .reduced : .full, error: nil, diagnosis: diagnosis) == phrase)
         #expect(Diagnosis.result(.full, error: nil, diagnosis: Diagnosis()) == "full")
         #expect(Diagnosis.result(nil, error: .tooManyPixels, diagnosis: diagnosis) == "failed: too many pixels")
+    }
+
+    @Test(
+        arguments: [
+            ([0, 0.04, 0.08, 5.12, 5.16], 5.2, 5.0), ([0, 0.04, 0.08, 0.12], 4.12, 3.96), ([0, 4, 8, 12], 16, 0),
+            ([0.08, 0, 0.04, 0.9], 1, 0), ([0], 0.04, 0), ([], 0, 0), ([.nan, 1], .infinity, 0),
+        ] as [([Double], Double, Double)])
+    func `a gap is a second without a packet, and as long as ten`(times: [Double], end: Double, gaps: Double) {
+        #expect(abs(DeliveredTrack.gaps(in: times, until: end) - gaps) < 0.001)
+    }
+
+    @Test func `every feature that is not supported has its words`() {
+        for feature in UnsupportedFeature.allCases {
+            let error = AttachmentError.unsupported(feature, "7 bits")
+            #expect(error.code == .unsupportedFeature && !error.message.contains("…"), "\(error.message)")
+            #expect(error.message.hasSuffix(".") && error.message.contains(". "), "\(error.message)")
+        }
     }
 
     @Test(arguments: 0..<400)
