@@ -14,6 +14,10 @@ public protocol ServiceRequests {
 public struct ServiceRequester: ServiceRequests, Sendable {
     public var url: URL
     public var key: String?
+
+    public init(url: URL, key: String?) {
+        (self.url, self.key) = (url, key)
+    }
 }
 
 /// What a service answered.

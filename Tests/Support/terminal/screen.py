@@ -3,7 +3,8 @@
 Takes a request as JSON, its only argument:
 
     {"command": ["satchel", ...], "columns": 80, "rows": 50, "seconds": 60, "steps": [
-        {"wait": "regular expression that the screen must match"}, {"send": "keys"}, {"resize": 60}]}
+        {"wait": "regular expression that the screen must match"}, {"send": "keys"}, {"resize": 60},
+        {"hang_up": "file whose appearance closes the terminal"}]}
 
 Answers JSON: "lines" (with what has scrolled out at the top), "cursor_lines" (every state of the line that the cursor was
 in), "raw" (all that was written) and "status". Where a step isn't reached in time, or the program doesn't end, it is
@@ -49,6 +50,8 @@ class Terminal:
 
     def read(self):
         """Takes what is written next; False at the end."""
+        if self.descriptor is None:
+            return False
         left = self.end - time.monotonic()
         if left <= 0:
             self.give_up("the program doesn't end")
@@ -72,10 +75,25 @@ class Terminal:
                     self.give_up(f"'{step['wait']}' doesn't come")
         elif "send" in step:
             os.write(self.descriptor, step["send"].encode())
+        elif "hang_up" in step:
+            while not os.path.exists(step["hang_up"]):
+                self.read()
+            os.close(self.descriptor)
+            self.descriptor = None
         else:
             self.columns = step["resize"]
             self.screen.resize(self.rows, self.columns)
             fcntl.ioctl(self.descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, self.columns, 0, 0))
+
+    def wait(self):
+        """Waits for the end of the program."""
+        while True:
+            process, status = os.waitpid(self.process, os.WNOHANG)
+            if process:
+                return os.waitstatus_to_exitcode(status)
+            if self.end < time.monotonic():
+                self.give_up("the program doesn't end")
+            time.sleep(0.02)
 
     def give_up(self, reason):
         os.kill(self.process, signal.SIGKILL)
@@ -89,7 +107,7 @@ for step in request.get("steps", []):
     terminal.step(step)
 while terminal.read():
     pass
-status = os.waitstatus_to_exitcode(os.waitpid(terminal.process, 0)[1])
+status = terminal.wait()
 answer = {
     "lines": terminal.lines(),
     "cursor_lines": terminal.cursor_lines,

@@ -1,4 +1,5 @@
 import Foundation
+import ServiceTestSupport
 import TestSupport
 import Testing
 
@@ -75,6 +76,34 @@ import Testing
         // Two lines of the summary.
         #expect(screen.lines.dropLast(3).allSatisfy(isRow), "\(screen.text)")
         #expect(screen.lines.dropLast(2).last?.contains(/^\d+ files: \d+ delivered/) == true, "\(screen.text)")
+    }
+
+    @Test func `a service whose terminal is closed finishes what is underway, and ends`() async throws {
+        let user = try CommandLineUser()
+        let gates = Gates()
+        let origin = try await LocalOrigin { [gates] request in
+            try await gates.pass(request.path)
+            return try await LocalOrigin.photographs(request)
+        }
+        let address = "127.0.0.1:\(try FreePort.find())"
+        let service = ServiceRequester(url: try #require(URL(string: "http://\(address)")), key: nil)
+        let sign = user.home.url.appending(path: "close")
+        let command = [
+            user.satchel.executable.path(percentEncoded: false), "serve", "--listen", address, "--fetch-allow",
+            "127.0.0.1", "--set", "api_keys.required=false",
+        ]
+        let satchel = user.satchel
+        async let screen = onThread {
+            try Screen(command, steps: [.hangUp(sign.path(percentEncoded: false))], as: satchel)
+        }
+        try await eventually("it listens") { (try? await service.get("/livez").status) == 200 }
+        #expect(try await service.submit("one", origin.url("/one")).status == 202)
+        try await eventually("the job is underway") { !origin.requests.isEmpty }
+        try Data().write(to: sign)
+        try await eventually("it is not ready") { try await service.get("/readyz").status == 503 }
+        gates.open("/one")
+        #expect(try await screen.status == 0)
+        #expect(try user.run("show", "one", "--tenant", "default").outputText.contains("\"delivered\""))
     }
 
     @Test func `colours say what failed, unless NO_COLOR is set, and a dumb terminal gets no codes at all`() throws {

@@ -21,8 +21,10 @@ struct Screen: Decodable {
         case send(String)
         /// To that many columns.
         case resize(Int)
+        /// Closes the terminal once this file is there.
+        case hangUp(String)
 
-        private enum Key: CodingKey { case wait, send, resize }
+        private enum Key: String, CodingKey { case wait, send, resize, hangUp = "hang_up" }
 
         func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: Key.self)
@@ -30,6 +32,7 @@ struct Screen: Decodable {
             case .wait(let pattern): try container.encode(pattern, forKey: .wait)
             case .send(let keys): try container.encode(keys, forKey: .send)
             case .resize(let columns): try container.encode(columns, forKey: .resize)
+            case .hangUp(let path): try container.encode(path, forKey: .hangUp)
             }
         }
     }
@@ -41,7 +44,7 @@ struct Screen: Decodable {
         var seconds = 50
     }
 
-    fileprivate init(_ command: [String], columns: Int, steps: [Step], as user: Program) throws {
+    init(_ command: [String], columns: Int = 80, steps: [Step], as user: Program) throws {
         let request = Request(command: command, columns: columns, steps: steps)
         let script = Repository.root.appending(path: "Tests/Support/terminal/screen.py").path
         var python = user
