@@ -19,6 +19,8 @@ public struct ServiceSettings: Sendable {
     public var quotaExceptions: [TenantID: TenantQuotas.Exceptions] = [:]
     public var intake = IntakeLimits()
     public var connections = ConnectionLimits()
+    /// The files that connections may need: one for each, and one more for each upload.
+    public var openConnections: Int { connections.connections + intake.uploads }
     /// APNs category → profile.
     public var categories: [String: String] = [:]
     /// JSON pointers to media URLs in push payloads, beside the known conventions.

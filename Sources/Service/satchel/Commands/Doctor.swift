@@ -73,7 +73,7 @@ struct Doctor: AsyncParsableCommand {
             configuration.fastHuffman =
                 configuration.fastHuffman && ServiceFindings(file: config).read.configuration.fastHuffman
             configuration.connections =
-                ServiceFindings(file: config).read.configuration.settings.connections.connections
+                ServiceFindings(file: config).read.configuration.settings.openConnections
             let pool = CodecPool(configuration)
             // Starts both executables, so that libraries missing from either are reported.
             let stills: SandboxReport

@@ -105,7 +105,7 @@ struct ServiceComposition: Sendable {
         case .full: pool.sandbox = .full
         case .none: pool.sandbox = .allowUnsandboxed
         }
-        pool.connections = configuration.settings.connections.connections
+        pool.connections = configuration.settings.openConnections
         pool.onShortage = { logger?.warning("short of resources", metadata: ["reason": "\($0)"]) }
         configuration.codecs = pool.codecs
         configuration.memory = pool.memory
