@@ -1,7 +1,6 @@
 """Files that are damaged, lie, or are no media."""
 
 import base64
-import subprocess
 import zlib
 
 from . import CANARY, Kit, chunk, png, sample
@@ -262,21 +261,6 @@ sample("trouble/attack.png", content("push graphic-context\nviewbox 0 0 640 480\
        traits="script, mislabelled", state="skipped", code="unrecognized_type")
 
 
-def left_over(kit: Kit, out):
-    """One bit of its data is changed so that djpeg finds a code for every block, and bytes are left over."""
-    data = whole(kit, "jpeg/grey.jpg")
-    start = data.index(b"\xff\xda") + 20
-    for place in range(start, len(data) - 2, 7):
-        changed = bytearray(data)
-        changed[place] ^= 1 << place % 8
-        if 255 in data[place - 1:place + 2] + changed[place - 1:place + 2]:
-            continue
-        told = subprocess.run(["djpeg", "-outfile", "/dev/null"], input=bytes(changed), capture_output=True).stderr
-        if b"extraneous" in told and b"bad" not in told and b"premature" not in told:
-            return out.write_bytes(changed)
-    raise SystemExit("no changed bit leaves bytes over")
-
-
 def joined(kit: Kit, out):
     """Two recordings of different sizes, one behind the other: the first's last frames have the second's times."""
     parts = []
@@ -295,8 +279,6 @@ def late_video(kit: Kit, out):
                "-bf", "0", "-threads", "1", "-c:a", "aac", "-b:a", "16k", "-vsync", "passthrough", out)
 
 
-sample("trouble/left-over.jpg", left_over, of="coffee", traits="damaged", findings=["evidence bytes_left_over"], width=300,
-       height=200, **JPEG)
 sample("trouble/joined.ts", joined, traits="two sizes", findings=["evidence repeated_times"], kind="video",
        type="video/mp2t", width=64, height=48, duration=4.0)
 sample("trouble/late-video.mp4", late_video, traits="late pictures", findings=["losses starts_after video"], kind="audio",

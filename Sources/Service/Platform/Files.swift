@@ -102,6 +102,11 @@ package enum Files {
         return flock(file.number, LOCK_EX | LOCK_NB) != 0
     }
 
+    /// Whether this process may create files in a directory.
+    package static func isWritable(_ path: FilePath) -> Bool {
+        unsafe path.withPlatformString { unsafe faccessat(AT_FDCWD, $0, W_OK, AT_EACCESS) } == 0
+    }
+
     /// Whether the file system that `path` is on has no room for a few pages, or for another file.
     package static func isFull(at path: FilePath) -> Bool {
         var status = statvfs()

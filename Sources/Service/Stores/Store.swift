@@ -15,6 +15,7 @@ internal import Synchronization
 ///     revocations      a count that rises with whatever takes access back
 ///     removals         held while somebody copies the store
 ///     opening          held while somebody opens the store
+///     reserve          space for commands that free space on a full disk
 ///     lock             shared by all who use the store, exclusive for whoever cleans it alone
 ///
 /// The keys of tokens are outside, so that a backup of the store opens nothing.
@@ -36,7 +37,7 @@ public struct Store: Sendable {
 
     /// What keeps the store where it is.
     private enum Place: Sendable {
-        case directory(StoreLock)
+        case directory(StoreLock, StoreReserve?)
         case memory(StoreMemory)
         case elsewhere
     }
@@ -50,9 +51,17 @@ public struct Store: Sendable {
     /// Whether no other process has the store open, nor can until this one closes it.
     public var isExclusive: Bool {
         switch place {
-        case .directory(let lock): lock.isExclusive
+        case .directory(let lock, _): lock.isExclusive
         case .memory, .elsewhere: false
         }
+    }
+
+    /// Whether the store can only be read.
+    var isReadOnly: Bool { if case .directory(let lock, _) = place { lock.isReadOnly } else { false } }
+
+    /// Creates or completes the file `reserve` of a store in a directory, if there is space for it.
+    public func keepReserve() {
+        if case .directory = place, !isReadOnly { StoreReserve.keep(in: FilePath(directory)) }
     }
 
     /// Opens a store in memory.
@@ -86,15 +95,18 @@ public struct Store: Sendable {
 
     /// Opens a store whose records and bytes are elsewhere.
     ///
-    /// - Parameter scratch: A directory, with `spool` and `staging` in it.
+    /// - Parameters:
+    ///   - scratch: A directory, with `spool` and `staging` in it.
+    ///   - needsKeys: Whether the records need the keys that they were made with.
     init(
-        scratch: String, keys: String, bytes: ByteStores, records: (KeyRing, any GarbageCollector) -> SQLRecordStore
+        scratch: String, keys: String, bytes: ByteStores, needsKeys: Bool = false,
+        records: (KeyRing, any GarbageCollector) -> SQLRecordStore
     ) throws(StoreError) {
         directory = scratch
         sources = bytes.sources
         let path = FilePath(scratch)
         staging = FileStagingArea(directory: path.appending("staging"), scratch: path.appending("spool"))
-        self.keys = try KeyRing(path: keys)
+        self.keys = try KeyRing(KeyFile(path: keys)) { () throws(StoreError) in needsKeys }
         let records = records(self.keys, StoreGarbage(blobs: bytes.blobs, sources: bytes.sources))
         self.records = records
         blobs = records.engine.guarding(bytes.blobs)
@@ -106,21 +118,24 @@ public struct Store: Sendable {
     ///
     /// - Parameters:
     ///   - keys: The file with the keys of tokens, outside `directory`; made on first use.
-    ///   - create: Whether to make the store where there is nothing.
+    ///   - create: Whether to make the store where there is nothing. If not, a store that can't be written to is opened
+    ///     to be read.
     ///   - exclusively: Asks to have the store alone; ``isExclusive`` tells whether that worked. For cleaning only: a
     ///     sweep then takes everything that no record refers to, however young.
+    ///   - freesSpace: Whether to use the store's reserve if the disk is full.
     ///   - bytes: What keeps blobs and sources; nil for the directory itself. Such a store has no backup.
     ///   - clock: Where time comes from.
     public static func open(
-        at directory: String, keys: String, create: Bool = true, exclusively: Bool = false, bytes: ByteStores? = nil,
-        clock: @escaping @Sendable () -> Instant = Instant.wallClock
+        at directory: String, keys: String, create: Bool = true, exclusively: Bool = false, freesSpace: Bool = false,
+        bytes: ByteStores? = nil, clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) -> Store {
         try Store(
-            directory: directory, keys: keys, create: create, exclusively: exclusively, bytes: bytes, clock: clock)
+            directory: directory, keys: keys, create: create, exclusively: exclusively, freesSpace: freesSpace,
+            bytes: bytes, clock: clock)
     }
 
     private init(
-        directory: String, keys: String, create: Bool, exclusively: Bool, bytes: ByteStores?,
+        directory: String, keys: String, create: Bool, exclusively: Bool, freesSpace: Bool, bytes: ByteStores?,
         clock: @escaping @Sendable () -> Instant
     ) throws(StoreError) {
         var directory = directory
@@ -137,11 +152,12 @@ public struct Store: Sendable {
                 try Files.makeDirectories(path)
             }
             // One at a time: two first openings would both make the schema, or stand in the way of each other's upgrade.
-            let opening = try StoreLock.openFile("opening", in: path)
+            let isReadOnly = isThere && !create && !Files.isWritable(path)
+            let opening = try StoreLock.openFile("opening", in: path, isReadOnly: isReadOnly)
             try StoreLock.wait(for: opening, LOCK_EX, in: path)
-            let lock = try StoreLock(of: path, exclusively: exclusively)
-            place = .directory(lock)
-            let removals = try RemovalHold(path: path.appending("removals"))
+            let lock = try StoreLock(of: path, exclusively: exclusively, isReadOnly: isReadOnly)
+            place = .directory(lock, freesSpace && !isReadOnly ? StoreReserve(givenUpIn: path) : nil)
+            let removals = isReadOnly ? nil : try RemovalHold(path: path.appending("removals"))
             if !isThere {
                 // Before the records have a name, by which the store is known to be whole.
                 try Self.prepare(path)
@@ -151,17 +167,20 @@ public struct Store: Sendable {
                     to: "make the records '\(database)'")
             }
             // A copy of a store may lack those that were empty.
-            for name in Self.directories where try Files.facts(of: path.appending(name)) == nil {
+            for name in Self.directories where try !isReadOnly && Files.facts(of: path.appending(name)) == nil {
                 try Files.makeDirectory(path.appending(name))
             }
             let blobs = bytes?.blobs ?? FileBlobStore(store: path, removals: removals)
             let sources = bytes?.sources ?? FileSourceStore(directory: path.appending("spool"), removals: removals)
-            self.keys = try KeyRing(path: keys)
+            self.keys = try KeyRing(KeyFile(path: keys)) { () throws(StoreError) in
+                isThere ? try SQLiteEngine.needsKeys(at: database.string) : false
+            }
             let workers = WorkerLocks(directory: path.appending("workers"))
             records = SQLRecordStore(
                 SQLiteEngine(
                     try SQLiteEngine.connect(to: database.string, workers: workers, lock: lock), workers: workers,
-                    revocations: try RevocationCounter(path: path.appending("revocations")), clock: clock),
+                    revocations: isReadOnly ? nil : try RevocationCounter(path: path.appending("revocations")),
+                    clock: clock),
                 keys: self.keys, garbage: StoreGarbage(blobs: blobs, sources: sources))
             self.blobs = blobs
             self.sources = sources
@@ -183,9 +202,7 @@ public struct Store: Sendable {
     /// What an earlier opening that was cut off may have left.
     private static let ownNames: Set = [
         "lock", "blobs", "opening", "removals", "records.new", "records.new-journal", "staging", "spool", "workers",
-        "revocations", "records.sqlite-wal",
-        "records.sqlite-shm",
-        "records.sqlite-journal",
+        "revocations", "reserve", "records.sqlite-wal", "records.sqlite-shm", "records.sqlite-journal",
     ]
 
     /// All that a store has before it has records.

@@ -31,6 +31,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case damagedKeys(path: String, reason: String)
     /// The key file is another's, so that this process only reads it.
     case givenKeys(path: String)
+    /// There is no key file, and the store has records that need it.
+    case lostKeys(path: String)
     /// There is no key file, and none can be made; `reason` is the kernel's.
     case missingKeys(path: String, reason: String)
     /// The database answered with an error.
@@ -82,17 +84,19 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
             "'\(path)' has no Satchel records. Run satchel store migrate, or correct the URL in --store."
         case .unusableDatabase(let reason), .unreachableDatabase(let reason): reason
         case .exposedKeys(let path):
-            "The key file '\(path)' can be read by others. Run chmod 600 on it, or mount it with mode 0440; if others may have read it, delete it, which revokes all access."
+            "The key file '\(path)' can be read by others. Run chmod 600 on it, or mount it with mode 0440. If others may have read it, write the word 'new' into it, which revokes all access."
         case .damagedKeys(let path, let reason):
-            "The key file '\(path)' can't be used: \(reason). Restore it, or delete it, which revokes all access."
+            "The key file '\(path)' can't be used: \(reason). Restore it, or write the word 'new' into it, which revokes all access."
         case .givenKeys(let path):
             "The keys in '\(path)' are given to this process read-only, so it can't rotate them. Add a new key before the others in the file's source."
+        case .lostKeys(let path):
+            "The key file '\(path)' is missing, and the store has API keys, leases, links, grants or encrypted data. Restore the file, or name another with SATCHEL_ACCESS_KEYS. If it is lost, write the word 'new' into it with mode 0600, which revokes all access."
         case .missingKeys(let path, let reason):
             "There are no keys at '\(path)', and none can be created there: \(reason). Provide the file, or name another with SATCHEL_ACCESS_KEYS."
         case .database(let path, let reason):
             "The records in '\(path)' can't be used: \(reason)."
         case .malformed(let path, let faults):
-            "The database '\(path)' is damaged: \(faults.first ?? "") Move the store away, then restore a backup with 'satchel store restore'."
+            "The database '\(path)' is damaged: \(faults.first ?? "unreadable"). Move the store away, then restore a backup with 'satchel store restore'."
         case .noRoom(let path, let needed, let free):
             "The copy to '\(path)' needs \(needed) bytes, and \(free) are free there. Nothing was copied. Free some space, or choose another directory."
         case .inUse(let path):

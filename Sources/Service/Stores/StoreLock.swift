@@ -11,17 +11,20 @@ final class StoreLock: Sendable {
     private let descriptor: Descriptor
     private let directory: FilePath
     let isExclusive: Bool
+    /// Whether the store is only read, because no file can be created in it.
+    let isReadOnly: Bool
 
-    init(of directory: FilePath, exclusively: Bool) throws(StoreError) {
+    init(of directory: FilePath, exclusively: Bool, isReadOnly: Bool = false) throws(StoreError) {
         let file: Descriptor
         do {
-            file = try Self.openFile("lock", in: directory)
+            file = try Self.openFile("lock", in: directory, isReadOnly: isReadOnly)
         } catch {
             throw StoreError(error, at: directory.string)
         }
         isExclusive = exclusively ? Self.takeAlone(file) : false
         if !isExclusive { try Self.wait(for: file, LOCK_SH, in: directory) }
         self.directory = directory
+        self.isReadOnly = isReadOnly
         descriptor = file
     }
 
@@ -36,10 +39,12 @@ final class StoreLock: Sendable {
         return value
     }
 
-    static func openFile(_ name: String, in directory: FilePath) throws(SystemError) -> Descriptor {
+    static func openFile(
+        _ name: String, in directory: FilePath, isReadOnly: Bool
+    ) throws(SystemError) -> Descriptor {
         try Files.open(
-            directory.appending(name), .readWrite, [.create, .noFollow], permissions: .ownerReadWrite,
-            to: "open the store's lock")
+            directory.appending(name), isReadOnly ? .readOnly : .readWrite,
+            isReadOnly ? .noFollow : [.create, .noFollow], permissions: .ownerReadWrite, to: "open the store's lock")
     }
 
     /// - Throws: `busy` after ``patience``.

@@ -68,7 +68,8 @@ struct Examination {
             "blobs/\($0.name.rawValue.prefix(2))/\($0.name.rawValue)"
         }
         let own = [
-            "lock", "opening", "removals", "revocations", "records.sqlite", "records.sqlite-wal", "records.sqlite-shm",
+            "lock", "opening", "removals", "reserve", "revocations", "records.sqlite", "records.sqlite-wal",
+            "records.sqlite-shm",
         ]
         let left = try Disk.files(in: "\(home)/\(Machine.store)").subtracting(referenced).subtracting(own)
         #expect(left.isEmpty, "\(place): the sweep left \(left.sorted())")

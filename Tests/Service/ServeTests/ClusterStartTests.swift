@@ -52,6 +52,9 @@ import Testing
             "there are no credentials",
             ["AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_EC2_METADATA_DISABLED": "true"],
             says: "no credentials"),
+        Fault(
+            "the host of the bucket isn't known", ["SATCHEL_S3_ENDPOINT": "http://nowhere.invalid"],
+            says: "can't be reached"),
         Fault("the bucket's server is away", ["SATCHEL_S3_ENDPOINT": "http://127.0.0.1:1"], says: "can't be reached"),
     ]
 
@@ -70,6 +73,21 @@ import Testing
         #expect(result.status == (isAway ? 3 : 2) && result.outputText.isEmpty, "\(result.outputText)")
         #expect(result.errorText.contains(fault.said), "\(result.errorText)")
         #expect(!result.errorText.contains("hidden") && !result.errorText.contains("Fatal"), "\(result.errorText)")
+    }
+
+    @Test func `a node without the keys that its store needs is refused, and makes none`() async throws {
+        let harness = try ServiceHarness(.cluster)
+        let keys = harness.home.path + "/keys/access.keys"
+        #expect(try await harness.run("list").status == 0)
+        try FileManager.default.removeItem(atPath: keys)
+        #expect(try await harness.run("list").status == 0, "it needs none yet")
+        _ = try await harness.makeKey()
+        try FileManager.default.removeItem(atPath: keys)
+        for command in [["serve", "--listen", "127.0.0.1:0"], ["list"], ["key", "create"]] {
+            let result = try await harness.satchel.start(command).end()
+            #expect(result.status == 2 && result.errorText.contains("'\(keys)' is missing"), "\(result.errorText)")
+            #expect(!FileManager.default.fileExists(atPath: keys))
+        }
     }
 
     @Test func `the doctor tells what a database and a bucket are like, and what is wrong with them`() async throws {

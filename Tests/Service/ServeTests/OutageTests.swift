@@ -9,8 +9,9 @@ import Testing
     private let key: String
 
     init() async throws {
-        harness = try ServiceHarness(.cluster)
+        let harness = try ServiceHarness(.cluster)
         key = try await harness.makeKey("--role", "admin")
+        self.harness = harness
     }
 
     /// A node with settings of its own.

@@ -67,7 +67,8 @@ import Testing
         }
     }
 
-    @Test func `a handover whose sender is killed in the call is made again in time, and the attempt doesn't count`()
+    @Test(.inCheck("starts two services"))
+    func `a handover whose sender is killed in the call is made again in time, and the attempt doesn't count`()
         async throws
     {
         let harness = try ServiceHarness()

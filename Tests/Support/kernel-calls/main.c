@@ -65,6 +65,7 @@ static const struct call calls[] = {
     {"fsync", SYS_fsync, K_SYNC, 0, -1, -1, -1, -1},
     {"fdatasync", SYS_fdatasync, K_SYNC, 0, -1, -1, -1, -1},
     {"ftruncate", SYS_ftruncate, K_TRUNCATE, 0, -1, -1, -1, -1},
+    {"fallocate", SYS_fallocate, K_TRUNCATE, 0, -1, -1, -1, -1},
     {"openat", SYS_openat, K_OPEN, -1, 0, 1, -1, -1},
     {"openat2", SYS_openat2, K_OPEN, -1, 0, 1, -1, -1},
     {"linkat", SYS_linkat, K_LINK, -1, 0, 1, 2, 3},
@@ -86,7 +87,7 @@ static const struct call calls[] = {
 
 // What would change files and is not understood above: the program must not make such a call unnoticed.
 static const struct { const char *name; long number; } refused[] = {
-    {"truncate", SYS_truncate}, {"fallocate", SYS_fallocate}, {"sync_file_range", SYS_sync_file_range},
+    {"truncate", SYS_truncate}, {"sync_file_range", SYS_sync_file_range},
     {"msync", SYS_msync}, {"sync", SYS_sync}, {"syncfs", SYS_syncfs}, {"symlinkat", SYS_symlinkat},
 #ifdef SYS_creat
     {"creat", SYS_creat}, {"symlink", SYS_symlink},
@@ -390,7 +391,7 @@ static void write_down_exit(struct thread *thread, int64_t answer) {
     case K_TRUNCATE:
         if (!status_of(thread->tid, descriptor, &status) || status.st_dev != device) return;
         begin_line(thread, "truncate");
-        fprintf(out, "%ju\t%ld\t", (uintmax_t)status.st_ino, (long)thread->arguments[1]);
+        fprintf(out, "%ju\t%ld\t", (uintmax_t)status.st_ino, (long)status.st_size);
         end_line();
         return;
     case K_OPEN: {

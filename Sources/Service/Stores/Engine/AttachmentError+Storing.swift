@@ -23,7 +23,6 @@ extension AttachmentError {
         case let error as DatabaseError:
             switch error.resultCode {
             case .SQLITE_FULL: self = .storeFull
-            case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .storeFull
             case .SQLITE_CORRUPT, .SQLITE_NOTADB:
                 self = .storeUnusable(
                     reason:

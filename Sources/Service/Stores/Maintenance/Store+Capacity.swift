@@ -1,4 +1,5 @@
 public import SatchelCore
+internal import SystemPackage
 
 /// How much room there is.
 public struct StoreCapacity: Hashable, Sendable {
@@ -14,8 +15,8 @@ extension Store {
         StoreCapacity(free: try await freeBytes(), waiting: try await sources.localBytes())
     }
 
-    /// Bytes that are free where sources are received and outputs are staged.
+    /// Bytes that are free where sources are received and outputs are staged, without those of a reserve in use.
     public func freeBytes() async throws(AttachmentError) -> Int64 {
-        try await staging.freeBytes()
+        max(0, try await staging.freeBytes() - StoreReserve.missing(in: FilePath(directory)))
     }
 }

@@ -10,12 +10,12 @@ extension SQLiteEngine {
     static func check(at path: String, quickly isQuick: Bool = false) throws(StoreError) {
         let faults = try open(path, toRead: true) { database in
             let faults = try String.fetchAll(database, sql: "PRAGMA \(isQuick ? "quick_check" : "integrity_check")")
-                .filter { $0 != "ok" }
+                .flatMap { $0.split(separator: "\n").map(String.init) }.filter { $0 != "ok" && !$0.hasPrefix("***") }
             return try isQuick
                 ? faults
                 : faults
                     + Row.fetchAll(database, sql: "PRAGMA foreign_key_check").map {
-                        "A row of '\($0["table"] as String)' refers to a missing row of '\($0["parent"] as String)'."
+                        "a row of '\($0["table"] as String)' refers to a missing row of '\($0["parent"] as String)'"
                     }
         }
         if !faults.isEmpty { throw .malformed(path: path, faults: faults) }
@@ -31,7 +31,7 @@ extension Store {
         guard let facts = try? Files.facts(of: path) else { return }
         // It never gets shorter than a page once something was written.
         if facts.bytes == 0 {
-            guard !hasBlobs(beside: path.string) else { throw .malformed(path: path.string, faults: ["it is empty."]) }
+            guard !hasBlobs(beside: path.string) else { throw .malformed(path: path.string, faults: ["it is empty"]) }
             return
         }
         try SQLiteEngine.check(at: path.string, quickly: isQuick)

@@ -81,7 +81,7 @@ extension Store {
             if one.isThere { report.damaged.append(one.blob.name) } else { report.missing.append(one.blob.name) }
         }
         report.orphaned = try await records.unreferenced(among: stored)
-        try await records.markDamaged(report.missing + report.damaged)
+        if !isReadOnly { try await records.markDamaged(report.missing + report.damaged) }
         report.affected = try await records.renditions(in: report.missing + report.damaged)
         for index in report.affected.indices {
             let rendition = report.affected[index]

@@ -64,7 +64,16 @@ extension Store {
             } catch {
                 throw StoreError(error, at: scratch)
             }
-            return try Store(scratch: scratch, keys: keys, bytes: bytes) {
+            let statement = RecordSchema.needsKeys(at: .wallClock())
+            var needsKeys = false
+            do throws(PostgresError) {
+                if KeyFile(path: keys).version == nil {
+                    needsKeys = try await !pool.rows(statement.sql, statement.values).isEmpty
+                }
+            } catch {
+                throw StoreError(error)
+            }
+            return try Store(scratch: scratch, keys: keys, bytes: bytes, needsKeys: needsKeys) {
                 SQLRecordStore(
                     pool, keys: $0, garbage: $1, garbageDelay: database.garbageDelay, notifies: database.notifies,
                     timing: PostgresNode.Timing(deadAfter: database.deadAfter, steadiness: database.deadAfter),

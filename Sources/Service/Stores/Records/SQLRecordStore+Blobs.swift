@@ -73,6 +73,25 @@ extension SQLRecordStore {
     }
 }
 
+extension RecordSchema {
+    fileprivate static let keysInUse = """
+        SELECT DISTINCT kid FROM access WHERE expires_at > $1 AND ended_at IS NULL
+        UNION SELECT DISTINCT kid FROM tickets WHERE expires_at > $1 AND ended_at IS NULL
+        UNION SELECT DISTINCT kid FROM uploads
+        WHERE state IN ('open', 'complete', 'consumed') AND expires_at > $1
+        UNION SELECT DISTINCT headers_kid FROM queue WHERE headers_kid IS NOT NULL
+        UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
+        UNION SELECT DISTINCT key_kid FROM renditions WHERE key_kid IS NOT NULL
+        """
+
+    /// Finds a row if the records have API keys, or anything that was made with the access keys.
+    static func needsKeys(at now: Instant) -> Statement {
+        Statement(
+            "SELECT 1 FROM (\(keysInUse) UNION SELECT id FROM api_keys WHERE revoked_at IS NULL) AS needs LIMIT 1",
+            [.int(now.milliseconds)])
+    }
+}
+
 /// What records refer to, also in a copy of them that is no store.
 extension StatementSender {
     func committedBlobs() throws -> [CommittedBlob] {
@@ -93,16 +112,7 @@ extension StatementSender {
     }
 
     func keysInUse(at now: Instant) throws -> Set<String> {
-        let statement = Statement(
-            """
-            SELECT DISTINCT kid FROM access WHERE expires_at > $1 AND ended_at IS NULL
-            UNION SELECT DISTINCT kid FROM tickets WHERE expires_at > $1 AND ended_at IS NULL
-            UNION SELECT DISTINCT kid FROM uploads
-            WHERE state IN ('open', 'complete', 'consumed') AND expires_at > $1
-            UNION SELECT DISTINCT headers_kid FROM queue WHERE headers_kid IS NOT NULL
-            UNION SELECT DISTINCT headers_kid FROM notification_sources WHERE headers_kid IS NOT NULL
-            UNION SELECT DISTINCT key_kid FROM renditions WHERE key_kid IS NOT NULL
-            """, [.int(now.milliseconds)])
+        let statement = Statement(RecordSchema.keysInUse, [.int(now.milliseconds)])
         return Set(try send([statement])[0].map { try $0.text("kid") })
     }
 

@@ -301,14 +301,17 @@ extension RecordTransaction {
     private func waitingReceivers(after turn: WebhookReceiver?) throws -> WebhookReceiverRound {
         var round = WebhookReceiverRound(after: turn, limit: Self.receiversAtOnce)
         while true {
-            let row = try run(
-                """
-                SELECT tenant, receiver FROM calls
-                WHERE state = 'pending' AND node IS NULL
-                    AND (tenant, receiver) > ($1::text COLLATE "C", $2::text COLLATE "C")
-                ORDER BY tenant, receiver LIMIT 1
-                """, [.text(round.last?.tenant.rawValue ?? ""), .text(round.last?.origin ?? "")]
-            ).first
+            let last = [SQLValue.text(round.last?.tenant.rawValue ?? ""), .text(round.last?.origin ?? "")]
+            // Not compared as pairs: SQLite would pass over all calls to the last receiver.
+            let found = try send(
+                [("tenant = $1 AND receiver > $2", last), ("tenant > $1", [last[0]])].map { place, values in
+                    Statement(
+                        """
+                        SELECT tenant, receiver FROM calls WHERE state = 'pending' AND node IS NULL AND \(place)
+                        ORDER BY tenant, receiver LIMIT 1
+                        """, values)
+                })
+            let row = found[0].first ?? found[1].first
             guard round.add(try row.map({ try WebhookReceiver($0) })) else { return round }
         }
     }

@@ -15,11 +15,9 @@ internal import Synchronization
     init(path: FilePath) throws(SystemError) {
         let file = try Files.open(
             path, .readWrite, [.create, .noFollow], permissions: .ownerReadWrite, to: "open the count of revocations")
-        if try Files.size(of: file) < Self.length {
-            guard ftruncate(file.number, off_t(Self.length)) == 0 else {
-                throw SystemError("make the count of revocations")
-            }
-        }
+        // The kernel answers a write to a hole with SIGBUS if the disk is full.
+        let code = posix_fallocate(file.number, 0, off_t(Self.length))
+        guard code == 0 else { throw SystemError("make the count of revocations", code: code) }
         let address = unsafe mmap(nil, Self.length, PROT_READ | PROT_WRITE, MAP_SHARED, file.number, 0)
         guard let address = unsafe address, unsafe address != MAP_FAILED else {
             throw SystemError("map the count of revocations")

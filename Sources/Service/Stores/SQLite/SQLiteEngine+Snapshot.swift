@@ -21,7 +21,7 @@ extension SQLiteEngine {
     static func references(at path: String) throws(StoreError) -> StoreReferences {
         try open(path, toRead: true) { database in
             guard try SQLiteSchema.version(of: database, at: path) > 0 else {
-                throw StoreError.malformed(path: path, faults: ["it is empty."])
+                throw StoreError.malformed(path: path, faults: ["it is empty"])
             }
             return try database.references(at: database.time(at: .wallClock()))
         }
@@ -31,6 +31,15 @@ extension SQLiteEngine {
     static func markDamaged(_ names: [BlobName], at path: String) throws(StoreError) {
         guard !names.isEmpty else { return }
         try open(path, toRead: false) { database in try database.sender.markDamaged(names) }
+    }
+
+    /// Whether the records need the keys that they were made with.
+    static func needsKeys(at path: String) throws(StoreError) -> Bool {
+        try open(path, toRead: true) { database in
+            guard try SQLiteSchema.version(of: database, at: path) > 0 else { return false }
+            let statement = RecordSchema.needsKeys(at: try database.time(at: .wallClock()))
+            return try !database.sender.send([statement])[0].isEmpty
+        }
     }
 
     /// Whether there is no job, no attachment, no good key, no category and no notification in the records.
@@ -59,7 +68,7 @@ extension SQLiteEngine {
             var configuration = Configuration()
             configuration.readonly = isReading
             configuration.publicStatementArguments = false
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let queue = try DatabaseQueue(path: isReading ? readable(path) : path, configuration: configuration)
             let value = try queue.writeWithoutTransaction { database in
                 _ = try SQLiteSchema.version(of: database, at: path)
                 return try body(database)

@@ -45,14 +45,16 @@ final class SQLiteEngine: RecordEngine {
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (any StatementSender, Instant) throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            connections.asyncRead { [clock, statements] access in
-                continuation.resume(
-                    with: Result {
-                        let database = try access.get()
-                        return try body(
-                            SQLiteSender(database: database, statements: statements), database.time(at: clock()))
-                    })
+        try await findingRoom {
+            try await withCheckedThrowingContinuation { continuation in
+                connections.asyncRead { [clock, statements] access in
+                    continuation.resume(
+                        with: Result {
+                            let database = try access.get()
+                            return try body(
+                                SQLiteSender(database: database, statements: statements), database.time(at: clock()))
+                        })
+                }
             }
         }
     }
@@ -60,9 +62,17 @@ final class SQLiteEngine: RecordEngine {
     func write<Value: Sendable>(
         _ body: @escaping @Sendable (any StatementSender, Instant) throws -> Written<Value>
     ) async throws -> Value {
-        try await commits.write { [latest] sender, now in
-            latest.note(now)
-            return try body(sender, now)
+        try await findingRoom {
+            try await commits.write { [latest] sender, now in
+                latest.note(now)
+                return try body(sender, now)
+            }
+        }
+    }
+
+    private func findingRoom<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do { return try await body() } catch let error as DatabaseError {
+            throw error.isOfFullDisk(at: FilePath(connections.path)) ? AttachmentError.storeFull : error
         }
     }
 
@@ -184,10 +194,22 @@ extension SQLiteEngine {
         }
     }
 
+    /// What SQLite opens to read the database at `path`. If it can't create a log, and there is none, it must be told that
+    /// nothing changes the file.
+    static func readable(_ path: String) -> String {
+        let log = try? Files.facts(of: FilePath(path + "-wal"))
+        if log != nil || Files.isWritable(FilePath(path).removingLastComponent()) { return path }
+        let escaped = ["%": "%25", "?": "%3F", "#": "%23"]
+        return "file:\(path.map { escaped[String($0)] ?? String($0) }.joined())?immutable=1"
+    }
+
     private static func connectToFile(
         _ path: String, _ workers: any WorkerLiveness, _ lock: StoreLock, _ steps: [SchemaStep]
     ) throws -> DatabasePool {
-        let pool = try DatabasePool(path: path, configuration: configuration(workers))
+        var configuration = Self.configuration(workers)
+        configuration.readonly = lock.isReadOnly
+        let pool = try DatabasePool(
+            path: lock.isReadOnly ? readable(path) : path, configuration: configuration)
         let version = try pool.writeWithoutTransaction { database in
             // The pool has just set NORMAL, which may lose an acknowledged commit when the power fails.
             try database.execute(sql: "PRAGMA synchronous = FULL")
@@ -199,6 +221,7 @@ extension SQLiteEngine {
             return try SQLiteSchema.version(of: database, at: path, steps)
         }
         guard version < steps.last?.version ?? 0 else { return pool }
+        if lock.isReadOnly { throw StoreError.olderSchema(path: path) }
         func upgrade() throws {
             try pool.writeWithoutTransaction { try SQLiteSchema.upgrade($0, from: version, steps) }
         }
@@ -229,11 +252,9 @@ extension StoreError {
             return
         }
         let reason = error.message ?? error.resultCode.description
-        // SQLite doesn't say that it found no room for the index of its log.
-        let isFull = [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) && Files.isFull(at: FilePath(path))
         switch error.resultCode {
-        case .SQLITE_FULL: self = .full(path: path)
-        case _ where isFull: self = .full(path: path)
+        case _ where error.isOfFullDisk(at: FilePath(path)):
+            self = .full(path: FilePath(path).removingLastComponent().string)
         case .SQLITE_CORRUPT: self = .malformed(path: path, faults: [reason])
         case .SQLITE_NOTADB:
             self = Store.hasParts(beside: path) ? .malformed(path: path, faults: [reason]) : .notAStore(path: path)
@@ -241,5 +262,12 @@ extension StoreError {
         case .SQLITE_BUSY: self = .busy(path: path, seconds: Int(SQLiteEngine.patience))
         default: self = .database(path: path, reason: reason)
         }
+    }
+}
+
+extension DatabaseError {
+    /// Whether it is because the disk is full. SQLite calls some of these failures input or output errors.
+    fileprivate func isOfFullDisk(at path: FilePath) -> Bool {
+        resultCode == .SQLITE_FULL || [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(resultCode) && Files.isFull(at: path)
     }
 }

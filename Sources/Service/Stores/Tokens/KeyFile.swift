@@ -47,6 +47,8 @@ struct KeyFile: KeyStorage {
         guard let data = try? Data(contentsOf: URL(filePath: opened.file.path.string)) else {
             throw .damagedKeys(path: path, reason: "it can't be read")
         }
+        // An operator who lost the keys wrote it.
+        if String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace) == ["new"] { return nil }
         guard let lines = try? JSONDecoder().decode([Line].self, from: data), !lines.isEmpty,
             lines.allSatisfy({ $0.key.count == 32 })
         else { throw .damagedKeys(path: path, reason: "it contains no keys written by Satchel") }
@@ -74,7 +76,8 @@ struct KeyFile: KeyStorage {
                 guard errno == EINTR else { throw SystemError("lock the keys") }
             }
             // Whoever waited for the lock finds what the other one wrote.
-            let keys = body(try load()?.keys ?? [.new()])
+            let keys = body(try load()?.keys ?? [])
+            if keys.isEmpty { return }
             let lines = keys.map { key in
                 Line(kid: key.kid, createdAt: key.createdAt, key: unsafe key.key.withUnsafeBytes { unsafe Data($0) })
             }

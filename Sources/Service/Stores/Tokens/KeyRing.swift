@@ -23,9 +23,16 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     /// Reads the keys, and makes one on the first use, unless they are to be given.
-    init(_ storage: any KeyStorage) throws(StoreError) {
+    ///
+    /// - Parameter isNeeded: Whether the store needs the keys that it was used with. Asked if there is no file.
+    init(
+        _ storage: any KeyStorage, isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in false }
+    ) throws(StoreError) {
         self.storage = storage
-        if try storage.load() == nil { try storage.change { $0 } }
+        if try storage.load() == nil {
+            if storage.version == nil, try isNeeded() { throw .lostKeys(path: storage.name) }
+            try storage.change { $0.isEmpty ? [.new()] : $0 }
+        }
         guard let (keys, version) = try storage.load() else {
             throw .damagedKeys(path: storage.name, reason: "it was removed just now")
         }
@@ -101,7 +108,8 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// - Throws: `givenKeys` where they are another's to change.
     func rotate() throws(StoreError) {
-        try storage.change { [.new()] + $0 }
+        try reloadIfChanged()
+        try storage.change { $0.isEmpty ? [] : [.new()] + $0 }
         try reloadIfChanged()
     }
 

@@ -22,11 +22,12 @@ protocol KeyStorage: Sendable {
     /// Tells one state of the keys from another, cheaply; nil where there are none.
     var version: KeyVersion? { get }
 
-    /// The keys, the one for new tokens first; nil where there are none.
+    /// The keys, the one for new tokens first; nil if there are none, or an operator asks for new ones.
     func load() throws(StoreError) -> (keys: [TokenKey], version: KeyVersion)?
 
-    /// Replaces the keys, durably and at once, while nobody else does the same. Where there are none, by a new one.
+    /// Replaces the keys, durably and at once, while no other process does the same.
     ///
+    /// - Parameter body: Returns the new keys; none to change nothing.
     /// - Throws: `givenKeys` where they are another's to change.
     func change(_ body: ([TokenKey]) -> [TokenKey]) throws(StoreError)
 }

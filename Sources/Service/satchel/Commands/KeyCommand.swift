@@ -124,7 +124,7 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup(title: "Store") var store: StoreOptions
 
         func run() async throws {
-            let store = try await openStore(store)
+            let store = try await openStore(store, freesSpace: true)
             for id in ids {
                 let isKnown = try await reported { () async throws(AttachmentError) in
                     try await store.records.revokeKey(id)

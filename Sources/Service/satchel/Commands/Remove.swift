@@ -19,7 +19,7 @@ struct Remove: AsyncParsableCommand {
     @OptionGroup(title: "Store") var tenant: TenantOptions
 
     func run() async throws {
-        let store = try await openStore(store)
+        let store = try await openStore(store, freesSpace: true)
         var unknown: [String] = []
         for id in ids {
             let isKnown = try await store.records.delete(AttachmentID(rawValue: id), of: tenant.id)

@@ -23,7 +23,7 @@ struct Revoke: AsyncParsableCommand {
     @OptionGroup(title: "Store") var tenant: TenantOptions
 
     func run() async throws {
-        let store = try await openStore(store)
+        let store = try await openStore(store, freesSpace: true)
         for id in ids {
             guard try await store.records.revoke(id, in: .owner(tenant.id)) else {
                 throw CommandFailure(

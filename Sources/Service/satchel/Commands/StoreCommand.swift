@@ -36,7 +36,7 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
-            let store = try await openStore(store, exclusively: true)
+            let store = try await openStore(store, exclusively: true, freesSpace: true)
             let swept = try await reported { () async throws(AttachmentError) in
                 try await store.sweep(audits: audit)
             }
@@ -290,15 +290,11 @@ struct StoreCommand: AsyncParsableCommand {
         }
 
         private func advice(_ report: RestoreReport, _ keys: String) -> String {
-            let loss =
-                "leases, links and grants stop working, and encrypted renditions and the request headers and keys of waiting jobs are lost"
-            if !report.hasKeys {
+            guard report.hasKeys, report.missingKeys.isEmpty else {
+                let lack =
+                    report.hasKeys ? "Some access keys of this store are missing in" : "There are no access keys at"
                 return
-                    "The backup has no access keys. Copy yours to '\(keys)' before the store is used. Otherwise new keys are created, all \(loss)."
-            }
-            if !report.missingKeys.isEmpty {
-                return
-                    "Some access keys of this store are missing in '\(keys)'. Copy yours there. Otherwise some \(loss)."
+                    "\(lack) '\(keys)'. Copy yours there before the store is used. Without them, leases, links and grants stop working, and encrypted renditions and the request headers and keys of waiting jobs are lost."
             }
             return "The access keys in '\(keys)' belong to this store, so all access continues to work."
         }

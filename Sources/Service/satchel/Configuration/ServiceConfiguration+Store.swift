@@ -5,10 +5,12 @@ import Stores
 
 /// Opens the store that the options name.
 ///
-/// - Parameter create: Whether to create a missing store in a directory.
+/// - Parameters:
+///   - create: Whether to create a missing store in a directory.
+///   - freesSpace: Whether the command may use the store's reserve on a full disk.
 /// - Throws: ``CommandFailure`` if the store can't be opened.
 func openStore(
-    _ options: StoreOptions, create: Bool = false, exclusively: Bool = false
+    _ options: StoreOptions, create: Bool = false, exclusively: Bool = false, freesSpace: Bool = false
 ) async throws -> Store {
     if options.location == .memory, !create {
         throw CommandFailure(
@@ -17,7 +19,7 @@ func openStore(
     }
     var configuration = StoreOptions.configured
     if let store = options.store { configuration.store = store }
-    return try await configuration.openStore(create: create, exclusively: exclusively)
+    return try await configuration.openStore(create: create, exclusively: exclusively, freesSpace: freesSpace)
 }
 
 extension ServiceConfiguration {
@@ -27,12 +29,17 @@ extension ServiceConfiguration {
     ///
     /// - Parameter serves: Whether other nodes may send requests to this one.
     /// - Throws: ``CommandFailure`` if the store can't be opened.
-    func openStore(create: Bool = true, exclusively: Bool = false, serves: Bool = false) async throws -> Store {
+    func openStore(
+        create: Bool = true, exclusively: Bool = false, freesSpace: Bool = false, serves: Bool = false
+    ) async throws -> Store {
         do {
             switch StoreLocation(store) {
             case .memory: return try Store(in: StoreMemory())
             case .directory(let path):
-                return try Store.open(at: path, keys: accessKeys, create: create, exclusively: exclusively)
+                let store = try Store.open(
+                    at: path, keys: accessKeys, create: create, exclusively: exclusively, freesSpace: freesSpace)
+                store.keepReserve()
+                return store
             case .database(let url):
                 let bytes = try await openBucket()
                 var database = try database(url)

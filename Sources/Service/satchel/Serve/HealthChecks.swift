@@ -7,7 +7,7 @@ import Stores
 extension Duration {
     /// What one clock is ahead of another, such as "12 s ahead of"; `nil` up to 5 s.
     var clockDifference: String? {
-        let seconds = Int(abs(inSeconds))
+        let seconds = Int(abs(inSeconds).rounded())
         return seconds > 5 ? "\(seconds) s \(self > .zero ? "ahead of" : "behind")" : nil
     }
 }

@@ -57,6 +57,7 @@ struct Maintenance: ServiceLifecycle.Service {
     }
 
     private func sweep() async {
+        store.keepReserve()
         do throws(AttachmentError) {
             guard works else {
                 _ = try await store.staging.removeAbandoned { $0 > .seconds(3600) }

@@ -76,7 +76,7 @@ import Testing
         // In the clear it is other work.
         #expect(try added(user) != id)
 
-        try FileManager.default.removeItem(at: user.home.url.appending(path: "keys"))
+        try Data("new".utf8).write(to: user.home.url.appending(path: "keys/access.keys"))
         let lost = try user.run("get", id)
         #expect(lost.status == 1 && lost.output.isEmpty && lost.errorText.contains("--encrypted"))
         #expect(try user.run("get", id, "--encrypted").output == kept)

@@ -7,11 +7,13 @@ import Testing
     private static let commands: [(arguments: [String], status: Int32)] = [
         (["store", "verify"], 1), (["doctor"], 1), (["store", "backup", "backup"], 3), (["list"], 3), (["jobs"], 3),
         (["add", "alpha.png"], 3), (["key", "list"], 3), (["store", "gc"], 3), (["failures"], 3),
+        (["rm", "none"], 3), (["lease", "none"], 3), (["batch", "in"], 3), (["retry", "none"], 3),
     ]
 
     @Test func `each command over a damaged database says so, and advises no retry`() throws {
         let user = try CommandLineUser()
         try user.sample("png/alpha.png", as: "alpha.png")
+        try user.sample("png/alpha.png", as: "in/alpha.png")
         #expect(try user.run("add", "alpha.png").status == 0)
         #expect(try user.run("store", "backup", "backup").status == 0)
         let database = user.store.appending(path: "records.sqlite")

@@ -15,7 +15,9 @@ import Testing
     ) async throws {
         let store = try Store(in: StoreMemory()) { .wallClock() + .seconds(difference) }
         let codecs = CodecPool(CodecPoolConfiguration(executable: try Repository.product("satchel-codec")))
-        let checks = HealthChecks.all(of: store, spool: try Spool(at: store.scratch), codecs: codecs, ServiceSettings())
+        let checks = HealthChecks.all(
+            of: store, spool: try Spool(at: store.scratch), codecs: codecs,
+            ServiceSettings(publicURL: "https://media.example.com"))
         let check = try #require(checks.first { $0.name == "clock" })
         #expect(!check.isRequired && check.advice != nil)
         let problem = await check.problem()

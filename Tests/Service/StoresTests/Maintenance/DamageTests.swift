@@ -119,7 +119,7 @@ import Testing
         }
         #expect(unsafe truncate(path + "/records.sqlite", 0) == 0)
         if kept == "restore" {
-            #expect(throws: StoreError.malformed(path: path + "/records.sqlite", faults: ["it is empty."])) {
+            #expect(throws: StoreError.malformed(path: path + "/records.sqlite", faults: ["it is empty"])) {
                 try Store.open(at: path, keys: home.path + "/keys")
             }
         } else {

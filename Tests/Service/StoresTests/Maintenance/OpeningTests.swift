@@ -1,6 +1,8 @@
 import SatchelCore
 import Foundation
 import Glibc
+import Platform
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -132,6 +134,47 @@ import Testing
         #expect(try await store.records.attachment(kept.id, of: .local) == kept)
         #expect(try await store.verify().isSound)
         _ = try await store.deliver([.main: "more"])
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))
+    func `a reserve is made if there is space, counts as used while a command has it, and is made again`() async throws
+    {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let disk = directory.path + "/disk"
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        #expect(unsafe mount("satchel-test", disk, "tmpfs", 0, "size=20m") == 0)
+        defer { unsafe umount2(disk, Int32(MNT_DETACH)) }
+        let path = disk + "/store"
+        let store = try Store.open(at: path, keys: directory.path + "/keys")
+        func reserve() throws -> Int? {
+            try? FileManager.default.attributesOfItem(atPath: path + "/reserve")[.size] as? Int
+        }
+        store.keepReserve()
+        #expect(try reserve() == nil, "it would take nearly all free space")
+        #expect(unsafe mount("satchel-test", disk, "tmpfs", UInt(MS_REMOUNT), "size=64m") == 0)
+        store.keepReserve()
+        #expect(try reserve() == 16 << 20)
+        do {
+            _ = try Store.open(at: path, keys: directory.path + "/keys", freesSpace: true)
+            #expect(try reserve() == 16 << 20, "there is enough space without it")
+        }
+        try fill(disk + "/filler")
+        #expect(try await store.freeBytes() < 1 << 16)
+        do {
+            _ = try Store.open(at: path, keys: directory.path + "/keys")
+            #expect(try Files.freeBytes(at: FilePath(path)) < 1 << 16)
+            let held = try Store.open(at: path, keys: directory.path + "/keys", freesSpace: true)
+            #expect(try Files.freeBytes(at: FilePath(path)) >= 15 << 20)
+            #expect(try await store.freeBytes() < 1 << 16, "a service would take new work")
+            store.keepReserve()
+            #expect(try reserve() == 0, "another process took it back")
+            try Data(count: 100_000).write(to: URL(filePath: disk + "/log"))
+            withExtendedLifetime(held) {}
+        }
+        #expect(try reserve() == 15 << 20)
+        try FileManager.default.removeItem(atPath: disk + "/filler")
+        store.keepReserve()
+        #expect(try reserve() == 16 << 20)
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can mount a small disk"))

@@ -330,6 +330,23 @@ import Testing
         #expect(throws: StoreError.exposedKeys(path: path)) { try KeyRing(path: path) }
     }
 
+    @Test func `a key file that is removed while a process uses it is not replaced`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/keys"
+        let ring = try KeyRing(path: path)
+        try ring.rotate()
+        try FileManager.default.removeItem(atPath: path)
+        let uses: [() throws -> Void] = [
+            { _ = try ring.current() }, { try ring.rotate() },
+            { try ring.prune(keeping: [], now: .wallClock() + .seconds(100_000)) },
+        ]
+        for use in uses {
+            let error = #expect(throws: StoreError.self, performing: use)
+            #expect(error?.description.contains("'\(path)' can't be used: it was removed") == true)
+            #expect(!FileManager.default.fileExists(atPath: path))
+        }
+    }
+
     @Test func `a damaged key file is said to be one, not replaced`() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/keys"

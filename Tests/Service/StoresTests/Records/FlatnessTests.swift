@@ -20,12 +20,7 @@ import Testing
             let many = try await steps(of: question, in: large)
             #expect(few > 0)
             // A few more, as an index stops at another place, and a search by halves takes three looks more.
-            // SQLite passes over the other calls to a receiver.
-            withKnownIssue(isIntermittent: true) {
-                #expect(many <= few + few / 3 + 10, "\(question.name): \(few) steps became \(many)")
-            } when: {
-                question.name == "callbacks that are due"
-            }
+            #expect(many <= few + few / 3 + 10, "\(question.name): \(few) steps became \(many)")
         }
     }
 

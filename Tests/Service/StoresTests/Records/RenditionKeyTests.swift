@@ -92,7 +92,12 @@ import Testing
     @Test func `with the ring lost the record says so, and its key is nil`() async throws {
         let fixture = try Fixture()
         let id = try await deliver(in: fixture.store).id
-        try FileManager.default.removeItem(atPath: fixture.directory.path + "/keys")
+        let keys = fixture.directory.path + "/keys"
+        try FileManager.default.removeItem(atPath: keys)
+        #expect(throws: StoreError.lostKeys(path: keys)) { try fixture.reopened() }
+        #expect(!FileManager.default.fileExists(atPath: keys))
+        let word = Data("new".utf8)
+        #expect(FileManager.default.createFile(atPath: keys, contents: word, attributes: [.posixPermissions: 0o600]))
         let reopened = try fixture.reopened()
         let rendition = try await main(of: id, in: reopened)
         let sealed = try #require(rendition.encryption)

@@ -65,8 +65,9 @@ import Testing
         let readAt = clock.now
         let reading = try await RequestReading { readAt }
         reading.end(within: .seconds(3))
-        func put(_ id: String) async throws {
-            try await RequestReading.$current.withValue(reading) { try await fixture.records.putNotification(id) }
+        let records = fixture.records
+        @Sendable func put(_ id: String) async throws {
+            try await RequestReading.$current.withValue(reading) { try await records.putNotification(id) }
         }
         clock.advance(.seconds(3))
         try await put("in time")
