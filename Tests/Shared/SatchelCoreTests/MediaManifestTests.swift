@@ -26,9 +26,10 @@ import Testing
             "latm",
         ]
 
-    /// Files of `Media/` that are no samples: what lies at its root, the recipes, and notifications that samples go with.
+    /// Files of `Media/` that are no samples: what lies at its root, the recipes, the readings, and notifications that samples go
+    /// with.
     static func isMachinery(_ path: String) -> Bool {
-        !path.contains("/") || path.hasPrefix("recipes/") || path.hasPrefix("notifications/")
+        !path.contains("/") || ["recipes/", "reading/", "notifications/"].contains(where: path.hasPrefix)
     }
 
     static func filesOnDisk() throws -> Set<String> {

@@ -30,6 +30,14 @@ enum ReadBack {
             track.end = max(track.end, end)
             tracks[packet.stream] = track
         }
+        // How long the last picture is shown the container says, and not every packet.
+        if unsafe demuxer.raw.pointee.duration > 0 {
+            let start = unsafe max(0, demuxer.raw.pointee.start_time)
+            let whole = unsafe Double(start + demuxer.raw.pointee.duration) / Double(AV_TIME_BASE)
+            for (stream, track) in tracks where track.kind == .video {
+                tracks[stream]?.end = max(whole, times[stream]?.max() ?? 0)
+            }
+        }
         let end = tracks.values.map(\.end).max() ?? 0
         for (stream, times) in times { tracks[stream]?.empty = DeliveredTrack.gaps(in: times, until: end) }
         return tracks.sorted { $0.key < $1.key }.map(\.value)

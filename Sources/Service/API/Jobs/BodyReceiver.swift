@@ -246,7 +246,7 @@ extension Service {
         var received = ReceivedBody()
         do {
             try await receive(&received)
-                let (result, keepsSources) = try await use(received)
+            let (result, keepsSources) = try await use(received)
             if !keepsSources { await discard(received.parts.values) }
             return result
         } catch {

@@ -97,13 +97,13 @@ public struct FileStagingArea: StagingArea {
                 + Files.removeAll(in: scratch) { name, age in
                     guard name.hasSuffix(Self.unfinished) else { return false }
                     // A process that was killed holds nothing any more.
-                    return isOld(age) || age > Self.untilHeld && !Files.isHeld(scratch.appending(name))
+                    return isOld(age) || age > untilHeld && !Files.isHeld(scratch.appending(name))
                 }
         }
     }
 
     /// By then a file that is being received is held.
-    private static let untilHeld: Duration = .seconds(60)
+    var untilHeld: Duration = .seconds(60)
 
     public func freeBytes() async throws(AttachmentError) -> Int64 {
         try await BlockingWork.files { () throws(SystemError) in try Files.freeBytes(at: directory) }

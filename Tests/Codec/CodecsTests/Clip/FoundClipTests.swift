@@ -65,8 +65,9 @@ import Testing
             if !waveform { profile.audio?.waveform = nil }
             profile.damaged = .salvage
             let made = try #require(try Clips.render(source, profile: profile))
-            let told = made.ending.losses
-            let finding = try #require(told.first { $0.part == .sound })
+            // FFmpeg passes over damaged headers of AAC without a word: what is left to tell is a frame, and no loss.
+            let told = name == "a.aac" ? made.ending.diagnosis.evidence : made.ending.losses
+            let finding = try #require(told.first { $0.part == .sound }, "\(made.ending.diagnosis)")
             #expect(told.count == 1 && finding.text.hasSuffix(" s of its sound: Satchel could not decode it"))
             let note = try #require(made.report(.main)?.note)
             #expect(note.contains("of its packets could not be decoded"), "\(note)")

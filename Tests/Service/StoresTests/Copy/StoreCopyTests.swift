@@ -307,6 +307,9 @@ import Testing
         do {
             // Once more, by somebody who has other keys.
             let keys = place.directory.path + "/none"
+            let isMade = FileManager.default.createFile(
+                atPath: keys, contents: Data("new".utf8), attributes: [.posixPermissions: 0o600])
+            #expect(isMade)
             let clock = place.clock
             let store = try Store.open(at: place.path, keys: keys, exclusively: true) { clock.now }
             let report = try await place.copy(of: store).run()

@@ -48,7 +48,7 @@ import Testing
         let underway = try await fixture.records.call(first.id, of: .local)
         #expect(underway?.report == WebhookReport(state: .waiting, attempts: 1))
         killed = nil
-        try fixture.database?.killNodes()
+        if let database = fixture.database { try database.killNodes(besides: fixture.postgres.node.id) }
         let second = try #require(try await fixture.due().first)
         #expect(second.id == first.id)
         #expect(second.attempt == 1, "an interrupted attempt doesn't count")
@@ -171,14 +171,14 @@ import Testing
         try await records.record(.delivered, of: due[0])
         try await records.cancelCalls(of: "s", tenant: .local)
         let calledOff = try await records.call("2", of: .local)
-        #expect(calledOff?.report == WebhookReport(state: .cancelled, attempts: 1, reason: "superseded"))
+        #expect(calledOff?.report == WebhookReport(state: .cancelled, attempts: 0, reason: "superseded"))
         #expect(calledOff?.finishedAt == fixture.clock.now)
         // What becomes of the attempt that was underway changes nothing.
         for outcome in [WebhookOutcome.delivered, .again(after: .zero, reason: "503")] {
             try await records.record(outcome, of: due[1])
         }
         fixture.clock.advance(.seconds(60))
-        #expect(try await fixture.due().map(\.id) == ["3", "4"])
+        #expect(try await fixture.due().isEmpty)
         #expect(try await records.replayCall("2", of: .local) == false)
         #expect(try await records.call("2", of: .local) == calledOff)
         #expect(try await records.replayCall("1", of: .local), "that was told before")

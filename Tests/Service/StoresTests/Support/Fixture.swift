@@ -127,9 +127,9 @@ struct RecordDatabase: Sendable {
         }
     }
 
-    /// As if all nodes had been killed, and that had been noticed.
-    func killNodes() throws {
-        try server.execute("DELETE FROM nodes", in: name)
+    /// As if all nodes, but for one, had been killed, and that had been noticed.
+    func killNodes(besides living: String = "") throws {
+        try server.execute("DELETE FROM nodes WHERE id::text <> '\(living)'", in: name)
     }
 }
 

