@@ -289,7 +289,7 @@ enum RecordSchema {
         // What retention leaves alone.
         """
         CREATE TABLE notification_media (
-            notification bigint REFERENCES notifications (key) ON DELETE CASCADE, tenant text NOT NULL, attachment uuid,
+            notification bigint REFERENCES notifications (key) ON DELETE CASCADE, attachment uuid, tenant text NOT NULL,
             PRIMARY KEY (notification, attachment))
         """,
         "CREATE INDEX notification_media_by_attachment ON notification_media (tenant, attachment)",
@@ -347,8 +347,8 @@ enum RecordSchema {
         // They outlive their tickets. The place in the tenant's list is given out in the order of commits.
         """
         CREATE TABLE responses (
-            tenant text NOT NULL, place bigint NOT NULL CHECK (place >= 1),
-            notification bigint NOT NULL REFERENCES notifications (key) ON DELETE CASCADE, ticket text, id uuid,
+            ticket text, id uuid, tenant text NOT NULL, place bigint NOT NULL CHECK (place >= 1),
+            notification bigint NOT NULL REFERENCES notifications (key) ON DELETE CASCADE,
             session uuid NOT NULL, firing int CHECK (firing >= 1), is_preview boolean NOT NULL,
             received_at bigint NOT NULL, record text NOT NULL, PRIMARY KEY (ticket, id), UNIQUE (tenant, place))
             WITH (fillfactor = 70)

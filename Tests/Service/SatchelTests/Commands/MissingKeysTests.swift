@@ -65,6 +65,8 @@ import Testing
             #expect(added.status == 0, "\(added.errorText)")
         case .encryption: break
         }
+        // A notification's attachment is in the list as well.
+        let all = try user.run("list", "--format", "csv").outputText
         #expect(try user.run("store", "backup", "backup").status == 0)
         let keys = user.home.url.appending(path: "keys/access.keys").path(percentEncoded: false)
         let kept = try Data(contentsOf: URL(filePath: keys))
@@ -84,8 +86,8 @@ import Testing
         #expect(try user.run("list", "--store", "restored").status == 2)
         // With the keys, everything is as before.
         #expect(FileManager.default.createFile(atPath: keys, contents: kept, attributes: [.posixPermissions: 0o600]))
-        #expect(try user.run("list", "--format", "csv").outputText == listed)
-        #expect(try user.run("list", "--store", "restored", "--format", "csv").outputText == listed)
+        #expect(try user.run("list", "--format", "csv").outputText == all)
+        #expect(try user.run("list", "--store", "restored", "--format", "csv").outputText == all)
         // An operator who lost the keys asks for new ones.
         try Data("new\n".utf8).write(to: URL(filePath: keys))
         #expect(try user.run("list").status == 0)

@@ -106,4 +106,17 @@ import Testing
             }
         }
     }
+
+    @Test func `the columns of a key come first, else SQLite's check finds faults where there are none`() async throws {
+        let fixture = try Fixture()
+        try await fixture.sqlite.file.connections.read { database in
+            let tables = try String.fetchAll(
+                database, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%WITHOUT ROWID%'")
+            #expect(tables.count > 20)
+            for table in tables {
+                let key = try database.primaryKey(table).columns
+                #expect(try database.columns(in: table).prefix(key.count).map(\.name) == key, "\(table)")
+            }
+        }
+    }
 }
