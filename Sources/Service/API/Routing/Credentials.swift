@@ -39,7 +39,7 @@ extension Optional<Credentials> {
 final class CredentialWatch: Sendable {
     static let interval: Duration = .milliseconds(400)
     /// An answer that took longer may have waited for something.
-    static let moment: Duration = .milliseconds(100)
+    static let moment: Duration = .milliseconds(20)
 
     private struct State {
         var entries: [Int: (credentials: Credentials, cancel: @Sendable () -> Void)] = [:]
