@@ -34,8 +34,8 @@ BEGIN;
 WITH first AS MATERIALIZED ({_WAITING.format(priority=0, limit=":group::int")}),
 second AS MATERIALIZED ({_WAITING.format(priority=1, limit=":group::int - (SELECT count(*) FROM first)")}),
 taken AS (
-    SELECT *, row_number() OVER (ORDER BY place, rank, job) AS number
-    FROM (SELECT 0 AS place, * FROM first UNION ALL SELECT 1, * FROM second) AS both_lines),
+    SELECT *, row_number() OVER () AS number
+    FROM (SELECT * FROM first UNION ALL SELECT * FROM second) AS both_lines),
 claimed AS (
     UPDATE queue SET state = 'running', attempt = attempt + 1, claim = gen_random_uuid(),
         node = '00000000-0000-4000-8000-000000000000', claimed_until = :now::bigint + 30000, interrupted = false
