@@ -149,8 +149,7 @@ extension Service {
             let made = TokenTemplate(
                 try JSON.encode(JobBody(record, access: access, self)), hiding: access.map(\.token),
                 keys: record.attachments.reduce(into: [:]) { $0.merge(self.keys(of: $1, by: $1.id.rawValue)) { $1 } })
-            guard try await records.keep(made, of: call) else { return nil }
-            body = made
+            body = try await records.keep(made, of: call)
         }
         guard let body else { return nil }
         var keys: [RenditionKeyPlace: String] = [:]

@@ -14,7 +14,11 @@ struct ReadingMiddleware: RouterMiddleware {
         _ request: Request, context: ServiceContext,
         next: @concurrent (Request, ServiceContext) async throws -> Response
     ) async throws -> Response {
-        guard ![.get, .head, .options].contains(request.method) else { return try await next(request, context) }
+        // Bytes of an upload that arrived are kept, whatever became of their client: offsets protect newer ones.
+        let isUploadOfBytes = request.uri.path.hasPrefix("/u/") && request.method != .delete
+        guard ![.get, .head, .options].contains(request.method), !isUploadOfBytes else {
+            return try await next(request, context)
+        }
         let reading = try await RequestReading { [records, channel = context.channel] in
             records.time - (try await channel.silence)
         }

@@ -29,12 +29,17 @@ extension SQLRecordStore {
         }
     }
 
-    public func keep(_ body: TokenTemplate, of call: WebhookDelivery) async throws(AttachmentError) -> Bool {
+    public func keep(
+        _ body: TokenTemplate, of call: WebhookDelivery
+    ) async throws(AttachmentError) -> TokenTemplate? {
         try await write { [node] work in
-            try work.run(
-                "UPDATE calls SET body = $3 WHERE id = $1 AND tenant = $2 AND node = $4",
-                [.text(call.id), .text(call.tenant.rawValue), .bytes(Array(body.stored)), .uuid(node.id)]
-            ).changes > 0
+            // A node may have taken the call twice, if it did not hear of the first time.
+            let row = try work.run(
+                """
+                UPDATE calls SET body = coalesce(body, $3) WHERE id = $1 AND tenant = $2 AND node = $4 RETURNING body
+                """, [.text(call.id), .text(call.tenant.rawValue), .bytes(Array(body.stored)), .uuid(node.id)]
+            ).first
+            return try row?.optionalBytes("body").map { TokenTemplate(stored: Data($0)) }
         }
     }
 

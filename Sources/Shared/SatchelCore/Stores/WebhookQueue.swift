@@ -114,8 +114,8 @@ public protocol WebhookQueue: Sendable {
 
     /// Keeps the body of a job's call, so that every attempt sends the same.
     ///
-    /// - Returns: False if this node does not have the call any more.
-    func keep(_ body: TokenTemplate, of call: WebhookDelivery) async throws(AttachmentError) -> Bool
+    /// - Returns: The body that is kept, which may be an earlier one; nil if this node does not have the call any more.
+    func keep(_ body: TokenTemplate, of call: WebhookDelivery) async throws(AttachmentError) -> TokenTemplate?
 
     /// Has `tell` called after each commit of this process that made a webhook due; it must not block. The last one who
     /// asks is told.
