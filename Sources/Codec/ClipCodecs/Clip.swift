@@ -283,7 +283,7 @@ package final class Clip: OpenedClip {
         if let loss = try missing.loss(when: order.profile.damaged) { ending.diagnosis.losses.append(loss) }
     }
 
-    /// Seconds of a frame of sound, about: what rounding explains. Priming, padding and a last frame explain more.
+    /// The seconds that rounding explains, about a frame of sound. Priming, padding and a last frame explain more.
     private static let (frame, slack) = (0.03, 0.25)
 
     /// Whether the file ends before the part's end, so that its last packet may be there in part.

@@ -22,7 +22,7 @@ struct AttachmentAttempt: Sendable {
     var steps: [Step] = []
     /// The stage in progress.
     var stage = (name: "fetch", since: ContinuousClock.now)
-    /// What is durable, and not recorded yet.
+    /// The bytes that are durable, but not recorded yet.
     var made = MadeRenditions()
 
     var isBulk: Bool { claim.submission.priority == .bulk }
@@ -328,7 +328,7 @@ struct AttachmentAttempt: Sendable {
         since asked: ContinuousClock.Instant
     ) async -> Run {
         var run = Run(times: StageTimes(asked: asked))
-        // An error of this process, not told by the codec's.
+        // This process found the error; the codec process did not report it.
         var own: AttachmentError?
         do throws(AttachmentError) {
             let result = try await pipeline.codecs.process(
@@ -434,7 +434,7 @@ struct AttachmentAttempt: Sendable {
         _ = consume hold
     }
 
-    /// What the record will say.
+    /// The result for the record.
     private mutating func conclude(_ run: Run, since rendered: ContinuousClock.Instant) throws -> AttachmentResult {
         guard let probeResult else { throw AttachmentError.codecCrashed(reason: "no probe result") }
         steps += made.steps

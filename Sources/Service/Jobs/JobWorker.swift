@@ -50,7 +50,7 @@ public final class JobWorker: Sendable {
     /// - Parameters:
     ///   - running: What is underway, with that of other workers which share their places with this one.
     ///   - capacity: How many more may be claimed now.
-    ///   - health: Told how the store does, whose failures are waited out; nil: the first ends the work.
+    ///   - health: It hears how the store does, and work waits for the store. If it is nil, the first failure ends the work.
     init(
         records: any JobQueue, pipeline: Pipeline, id: WorkerID, source: ClaimSource, running: RunningJobs,
         health: StoreHealth?, capacity: @escaping @Sendable (RunningJobs) -> ClaimCapacity
@@ -64,11 +64,11 @@ public final class JobWorker: Sendable {
         self.capacity = capacity
     }
 
-    /// A worker by itself.
+    /// The worker has a process of its own.
     ///
     /// - Parameters:
     ///   - width: Jobs underway at once.
-    ///   - health: Told how the store does, whose failures are waited out; nil: the first ends the work.
+    ///   - health: It hears how the store does, and work waits for the store. If it is nil, the first failure ends the work.
     public convenience init(
         records: any JobQueue, pipeline: Pipeline, id: WorkerID, source: ClaimSource, width: Int,
         health: StoreHealth? = nil

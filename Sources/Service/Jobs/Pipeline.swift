@@ -147,7 +147,7 @@ public struct Pipeline: Sendable {
         }
     }
 
-    /// Of ``Configuration/storePause``: after as many attempts the pause grows no more.
+    /// After so many attempts ``Configuration/storePause`` grows no more.
     private static let longestPause = 6
 
     /// Makes a job pending again. If that fails too, its claim runs out or its worker's end is noticed.

@@ -2,7 +2,7 @@ public import SatchelCore
 import Platform
 import Synchronization
 
-/// How the store does: for the metrics, and for whether this process takes jobs.
+/// Tells the metrics how the store does, and whether this process takes jobs.
 public final class StoreHealth: Sendable {
     private struct State {
         var isFailing = false
@@ -27,7 +27,7 @@ public final class StoreHealth: Sendable {
 
     public var isFailing: Bool { state.withLock(\.isFailing) }
 
-    /// Whether there was room lately.
+    /// Whether the last look found room.
     var takesJobs: Bool { state.withLock { $0.pausedUntil <= .now } }
 
     /// - Returns: How long this node claims nothing from now on; `nil` if that is unchanged.

@@ -1,7 +1,7 @@
 package import SatchelCore
 import Synchronization
 
-/// Tells how old the request is on whose behalf the current task works.
+/// Tells how old the request is that the current task works for.
 ///
 /// A node that was paused may wake with requests whose clients have given up. They have long tried elsewhere, so nothing that
 /// such a request asks for may still be done.

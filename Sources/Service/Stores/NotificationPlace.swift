@@ -84,7 +84,7 @@ extension NotificationList {
     ) -> Statement {
         var conditions = Conditions()
         var ranges: [String] = []
-        // Of equal times SQLite doesn't see that an index has them in order.
+        // SQLite doesn't see that an index has equal times in the order of keys.
         func add(sortedBy order: String, _ bounds: (inout Conditions) -> Void) {
             conditions = conditions.next()
             conditions.require("tenant = $ AND \(membership)", .text(tenant.rawValue))

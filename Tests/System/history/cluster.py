@@ -16,7 +16,7 @@ PORT = 8080
 TENANTS = ("north", "south")
 # Of a node's maintenance, in seconds: so that what is garbage goes while somebody looks.
 COLLECTION = 20
-# Seconds by which clocks differ that nobody steps.
+# Seconds by which clocks may differ that no fault steps.
 CLOCKS = 2
 
 

@@ -30,7 +30,7 @@ enum ReadBack {
             track.end = max(track.end, end)
             tracks[packet.stream] = track
         }
-        // How long the last picture is shown the container says, and not every packet.
+        // The container says how long the last picture is shown. Not every packet does.
         if unsafe demuxer.raw.pointee.duration > 0 {
             let start = unsafe max(0, demuxer.raw.pointee.start_time)
             let whole = unsafe Double(start + demuxer.raw.pointee.duration) / Double(AV_TIME_BASE)

@@ -153,7 +153,7 @@ extension Service {
         }
         guard let body else { return nil }
         var keys: [RenditionKeyPlace: String] = [:]
-        // In these places an attachment stands for a link.
+        // An attachment stands for a link in these places.
         for id in Set(body.keys.map(\.link)) {
             let attachment = try await records.attachment(AttachmentID(rawValue: id), of: call.tenant)
             if let attachment { keys.merge(self.keys(of: attachment, by: id)) { $1 } }

@@ -78,7 +78,7 @@ struct PayloadEnriching: Sendable {
         }
         let record = try await service.waitForEnd(of: accepted, within: end - .now)
         guard !record.state.isFinished else { return record }
-        // One that finishes just now stays as it is. Nobody needs the rest, even if the client has gone.
+        // One that finishes just now stays as it is. The rest is not needed, even if the client has gone.
         let cancelled = try await RequestReading.$current.withValue(nil) {
             try await service.records.cancel(record.id, of: tenant)
         }

@@ -29,7 +29,7 @@ struct ReadingMiddleware: RouterMiddleware {
 extension Channel {
     /// How long ago the last byte of a client arrived that has closed its side; zero while that is open.
     ///
-    /// The kernel knows it also of a process that was paused.
+    /// The kernel knows this even if the process was paused.
     ///
     /// - Throws: If the client reset the connection.
     fileprivate var silence: Duration {

@@ -102,7 +102,7 @@ public struct FileStagingArea: StagingArea {
         }
     }
 
-    /// By then a file that is being received is held.
+    /// A file that is being received is held after this time.
     var untilHeld: Duration = .seconds(60)
 
     public func freeBytes() async throws(AttachmentError) -> Int64 {

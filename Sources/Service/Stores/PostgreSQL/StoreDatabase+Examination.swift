@@ -38,7 +38,7 @@ public struct DatabaseExamination: Hashable, Sendable {
         public var isDraining: Bool
         /// Where others reach it, empty where none wants to; nil where it doesn't say.
         public var url: String?
-        /// What its machine's clock is ahead of the database's.
+        /// How far its machine's clock is ahead of the database's.
         public var clockAhead: Duration
     }
 }

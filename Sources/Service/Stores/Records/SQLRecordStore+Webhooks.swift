@@ -103,7 +103,7 @@ extension SQLRecordStore {
 }
 
 extension RecordTransaction {
-    /// Not locked: a look, or what ``take(_:)`` locks then.
+    /// The rows are not locked: this is only a look, or ``take(_:)`` locks them later.
     fileprivate static let webhooksDue = """
         SELECT id, tenant, receiver FROM calls
         WHERE state = 'pending' AND node IS NULL AND due_at <= $1 ORDER BY due_at LIMIT $2
@@ -307,7 +307,7 @@ extension RecordTransaction {
         var round = WebhookReceiverRound(after: turn, limit: Self.receiversAtOnce)
         while true {
             let last = [SQLValue.text(round.last?.tenant.rawValue ?? ""), .text(round.last?.origin ?? "")]
-            // Not compared as pairs: SQLite would pass over all calls to the last receiver.
+            // If pairs were compared, SQLite would pass over all calls to the last receiver.
             let found = try send(
                 [("tenant = $1 AND receiver > $2", last), ("tenant > $1", [last[0]])].map { place, values in
                     Statement(

@@ -47,7 +47,7 @@ struct KeyFile: KeyStorage {
         guard let data = try? Data(contentsOf: URL(filePath: opened.file.path.string)) else {
             throw .damagedKeys(path: path, reason: "it can't be read")
         }
-        // An operator who lost the keys wrote it.
+        // An operator wrote it after losing the keys.
         if String(decoding: data, as: UTF8.self).split(whereSeparator: \.isWhitespace) == ["new"] { return nil }
         guard let lines = try? JSONDecoder().decode([Line].self, from: data), !lines.isEmpty,
             lines.allSatisfy({ $0.key.count == 32 })

@@ -88,7 +88,7 @@ import Testing
         #expect(FileManager.default.createFile(atPath: keys, contents: kept, attributes: [.posixPermissions: 0o600]))
         #expect(try user.run("list", "--format", "csv").outputText == all)
         #expect(try user.run("list", "--store", "restored", "--format", "csv").outputText == all)
-        // An operator who lost the keys asks for new ones.
+        // After losing the keys, an operator asks for new ones.
         try Data("new\n".utf8).write(to: URL(filePath: keys))
         #expect(try user.run("list").status == 0)
         #expect(try Data(contentsOf: URL(filePath: keys)).starts(with: Data("[".utf8)))

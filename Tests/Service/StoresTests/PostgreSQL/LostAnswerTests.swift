@@ -29,7 +29,7 @@ import Testing
 
     private var records: any RecordStore { store.records }
 
-    /// What a write answers, whose first commit has an answer that is lost.
+    /// The value of a write after the answer to its first commit was lost.
     private func cut<Value>(_ write: () async throws -> Value) async throws -> Value {
         let before = cutter.cuts
         cutter.cutNext()
