@@ -1,5 +1,6 @@
 """Judges a history, and knows nothing else. Each rule is a line of `RULES`: what must hold, and who finds where it didn't."""
 import collections
+import os
 import pathlib
 import re
 
@@ -296,12 +297,16 @@ def calls_are_signed(history):
 
 
 def calls_keep_their_bodies(history):
-    bodies = collections.defaultdict(set)
+    bodies, wrong = collections.defaultdict(list), []
     for one in history.receipts:
-        bodies[one["call"]].add(one["sha256"])
-    repeated = collections.Counter(one["call"] for one in history.receipts)
-    return sum(count > 1 for count in repeated.values()), [
-        f"the call {call} came with {len(found)} bodies" for call, found in bodies.items() if len(found) > 1]
+        bodies[one["call"]].append(one)
+    for call, (first, *others) in bodies.items():
+        for other in others:
+            if other["body"] != first["body"]:
+                at = len(os.path.commonprefix([first["body"], other["body"]]))
+                told = " and ".join(f"{one['body'][max(at - 60, 0):at + 60]!r} at {one['at']:.2f}" for one in (first, other))
+                wrong.append(f"the call {call} tells {told}")
+    return sum(len(found) > 1 for found in bodies.values()), wrong
 
 
 def calls_tell_what_is(history):

@@ -1,6 +1,5 @@
 """Receives the calls of the service as its own guide for receivers has it, and notes each; some it doesn't answer as it should."""
 import base64
-import hashlib
 import hmac
 import http.server
 import json
@@ -63,7 +62,7 @@ class Receiver:
         status = {None: 204, "refuses": 503, "asks to wait": 429, "loses its answer": 204}.get(fault)
         self.recorder.note(
             "receipt", call=call, tenant=tenant, at=at, off=int(stamp) - time.time() if stamp.isdecimal() else None, signed=signed,
-            sha256=hashlib.sha256(body).hexdigest(), fault=fault, status=status, about=about(body) if signed else None)
+            body=body.decode(errors="replace"), fault=fault, status=status, about=about(body) if signed else None)
         if fault == "hangs":
             time.sleep(HANG)
         if fault in ("hangs", "drops", "loses its answer"):

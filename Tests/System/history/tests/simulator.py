@@ -100,7 +100,7 @@ class Simulator:
 
     def receive(self, call, about, **facts):
         return self.note("receipt", **{
-            "call": call, "tenant": "north", "at": self.tick(), "off": 0.2, "signed": True, "sha256": f"body-{call}", "fault": None,
+            "call": call, "tenant": "north", "at": self.tick(), "off": 0.2, "signed": True, "body": "{}", "fault": None,
             "status": 204, "about": about, **facts})
 
     def hold(self, key, start, end, node="node-1", **facts):

@@ -289,7 +289,7 @@ class CheckerTests(unittest.TestCase):
         self.assertTrue(self.judged().is_sound)
 
     def test_a_call_with_two_bodies_is_found(self):
-        self.receipt(sha256="other")
+        self.receipt(body="other")
         self.assert_breaks("each call kept its body")
 
     def test_a_call_that_tells_what_is_not_is_found(self):
