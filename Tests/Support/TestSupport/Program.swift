@@ -62,7 +62,8 @@ public final class RunningProgram {
         process.executableURL = program.executable
         process.arguments = arguments
         if let directory = program.directory { process.currentDirectoryURL = directory }
-        var environment = ProcessInfo.processInfo.environment
+        // Satchel warns of variables with its prefix that are no settings, as those of the tests are.
+        var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("SATCHEL_TEST") }
         for (name, value) in program.environment { environment[name] = value }
         process.environment = environment
         process.standardOutput = try file("output")
