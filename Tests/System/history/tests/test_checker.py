@@ -292,6 +292,17 @@ class CheckerTests(unittest.TestCase):
         self.receipt(body="other")
         self.assert_breaks("each call kept its body")
 
+    def test_a_token_in_a_call_ends_only_with_what_it_opens(self):
+        about = next(one for one in self.world.events if one["kind"] == "receipt")["about"]
+        long, short = '{"url": "/c/satl_abcdef/main.jpg"}', '{"url": "/c/satl_abc/main.jpg"}'
+        self.world.receive("told", about, body=long)
+        self.world.receive("told", about, body=short)
+        self.assert_breaks("each call kept its body")
+        self.world.call("delete_job", 204, job=about["id"], attachment="")
+        self.assertFalse(self.judged().rules["each call kept its body"][1])
+        self.world.receive("told", about, body=long)
+        self.assert_breaks("each call kept its body")
+
     def test_a_call_that_tells_what_is_not_is_found(self):
         job, firing = (self.world.receive(f"unknown-{number}", {}) for number in range(2))
         told = next(one for one in self.world.events if one["kind"] == "receipt")["about"]
