@@ -1,5 +1,4 @@
 import argparse
-import os
 import pathlib
 import shutil
 import sys
@@ -65,7 +64,7 @@ def judge(path, seed, seconds):
     say("\n".join(lines))
     if not verdict.is_sound:
         say(f"Its history is {path}/history.jsonl. The same again: make history SEEDS={seed} SECONDS={seconds}")
-    return verdict.is_sound or "SATCHEL_HISTORY_ALLOWS_KNOWN" in os.environ and verdict.breaks_known_rules_alone
+    return verdict.is_sound
 
 
 def main():

@@ -667,10 +667,6 @@ def rested(history):
     return [row for row in history.tables["witness"] if row["what"] == "freed" and row["was_over"] and not row["was_dead"]]
 
 
-# Rules that this version still breaks now and then, as its history shows. `make history` fails for them, `make check` names them.
-KNOWN = {"streams and long polls ended within a second of their key"}
-
-
 class Verdict:
     def __init__(self, history):
         self.history = history
@@ -679,10 +675,6 @@ class Verdict:
     @property
     def is_sound(self):
         return not any(wrong for _, wrong in self.rules.values())
-
-    @property
-    def breaks_known_rules_alone(self):
-        return all(name in KNOWN for name, (_, wrong) in self.rules.items() if wrong)
 
     def lines(self, most=6):
         history = self.history

@@ -2,6 +2,7 @@ import API
 import SatchelCore
 import CodecPool
 import Ingest
+import Platform
 import Stores
 
 extension Duration {
@@ -23,8 +24,12 @@ enum HealthChecks {
                     _ = try await store.records.now()
                     _ = try await store.records.statistics()
                     // Fails if the disk is read-only, full or missing. The uncommitted file leaves no trace.
-                    var file = try spool.create()
-                    try unsafe Array("1".utf8).withUnsafeBytes { try unsafe file.write($0) }
+                    try await BlockingWork.run { () throws(AttachmentError) in
+                        var file = try spool.create()
+                        try unsafe withUnsafeBytes(of: UInt8(1)) { bytes throws(AttachmentError) in
+                            try unsafe file.write(bytes)
+                        }
+                    }
                     return nil
                 } catch {
                     return (error as? AttachmentError)?.message ?? "the store fails"
