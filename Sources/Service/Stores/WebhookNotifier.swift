@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Tells whoever calls webhooks that one became due, once it is durable.
+/// Tells the sender of webhooks that calls may be due: a transaction that made one due is durable, or a node has left.
 final class WebhookNotifier: Sendable {
     private let listener = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -8,7 +8,7 @@ final class WebhookNotifier: Sendable {
         listener.withLock { $0 = tell }
     }
 
-    /// Call this after a transaction that made a call due. A needless look costs little.
+    /// A needless look costs little.
     func notify() {
         listener.withLock(\.self)?()
     }

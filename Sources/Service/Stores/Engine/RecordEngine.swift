@@ -112,6 +112,8 @@ protocol StoreNode: Sendable {
     /// ``failedToRescue(in:)`` has to be told.
     func mayRescue(in run: String) -> ClosedRange<Instant>?
     func failedToRescue(in run: String)
+    /// Calls `tell` each time when another node has left.
+    func whenNodesLeave(_ tell: @escaping @Sendable () -> Void)
 
     /// The place at which a claim begins to look.
     func low(of line: ClaimLows.Line) -> Int64
@@ -146,6 +148,7 @@ extension StoreNode {
         Instant(milliseconds: .min)...Instant(milliseconds: .max)
     }
     func failedToRescue(in run: String) {}
+    func whenNodesLeave(_ tell: @escaping @Sendable () -> Void) {}
     func low(of line: ClaimLows.Line) -> Int64 { 0 }
     func found(_ ranks: [Int64], in line: ClaimLows.Line, wanted: Int, from low: Int64) {}
     func lookFromTheStart() {}

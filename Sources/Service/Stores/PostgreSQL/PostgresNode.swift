@@ -42,6 +42,7 @@ final class PostgresNode: StoreNode {
     private let tell: @Sendable (Int) -> Void
     /// Told whether the server is silent.
     private let silence: @Sendable (Bool) -> Void
+    private let departures = WebhookNotifier()
     private let state: Mutex<State>
     private let beating = Mutex<Task<Void, Never>?>(nil)
     private let probing = Mutex<Task<Void, Never>?>(nil)
@@ -198,7 +199,7 @@ final class PostgresNode: StoreNode {
         tell(census.ids.count)
         let time = try rows[0].first?.int64("heartbeat_at")
         let trip = ContinuousClock.now - now
-        state.withLock { state in
+        let hasLeft = state.withLock { state in
             // An answer that took long, such as over a pause of this process, says nothing about the time.
             let isPrompt = trip < PostgresPool.longestSilence || state.server.expected(at: now) == nil
             if let time, isPrompt,
@@ -217,9 +218,12 @@ final class PostgresNode: StoreNode {
                     isDraining && !census.firing.isEmpty ? .none : FiringShare(of: id, among: census.firing)
                 state.shares += 1
             }
-            if !state.census.ids.isSubset(of: census.ids) { state.departures += 1 }
+            let hasLeft = !state.census.ids.isSubset(of: census.ids)
+            if hasLeft { state.departures += 1 }
             state.census = census
+            return hasLeft
         }
+        if hasLeft { departures.notify() }
     }
 
     /// The server's time, without asking.
@@ -247,6 +251,8 @@ final class PostgresNode: StoreNode {
             return expected - mostDrift...expected + mostDrift
         }
     }
+
+    func whenNodesLeave(_ tell: @escaping @Sendable () -> Void) { departures.listen(tell) }
 
     /// A look for others' jobs wasn't committed: the next is due at once.
     func failedToRescue(in run: String) { state.withLock { $0.rescues[run] = nil } }

@@ -45,6 +45,8 @@ extension SQLRecordStore {
 
     public func whenWebhooksCome(_ tell: @escaping @Sendable () -> Void) {
         notifier.listen(tell)
+        // Their calls are due again.
+        node.whenNodesLeave(tell)
     }
 
     public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
