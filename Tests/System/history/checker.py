@@ -254,12 +254,14 @@ def bounds(history, node, limit):
     return limit, limit + STREAM_END + READING + history.delayed(limit, limit + STREAM_END + 1)
 
 
+def cut_off(history):
+    return [fault for fault in history.faults if fault["what"].startswith("a node can't talk to the database")]
+
+
 def streams_end(history):
     """Within a second of the answer to the revocation, and of a node's losing its database."""
     ends = {call["lease"]: call["end"] for call in history.of("revoke") if call["status"] == 204}
-    cuts = [
-        fault for fault in history.faults
-        if fault["what"].startswith("a node can't talk to the database") and fault["end"] - fault["start"] > 5]
+    cuts = [fault for fault in cut_off(history) if fault["end"] - fault["start"] > 5]
     cases, wrong = 0, []
     for call in history.of("stream"):
         if call["status"] != 200 or call["last"] is None:
@@ -281,8 +283,8 @@ def streams_end(history):
 
 
 def waits_end(history):
-    """Streams and long polls of a key, within a second of the answer to its revocation, on every node. A long poll is open where the
-    stream is that was asked for beside it."""
+    """Streams and long polls of a key, within a second of the answer to its revocation, on every node that can ask the database: one that
+    can't has nothing to tell, and ends them when it can. A long poll is open where the stream is that was asked for beside it."""
     revoked = {call["of"]: call for call in history.of("revoke_key") if call["status"] == 204}
     streams = [call for call in history.of("hold") if call["what"] == "a stream" and call["status"] == 200]
     opened = {(call["of"], call["node"]): call["opened"] for call in streams}
@@ -292,7 +294,10 @@ def waits_end(history):
         if revocation is None or not opened.get((call["of"], call["node"]), call["end"]) < revocation["start"] < call["end"]:
             continue
         cases += 1
-        if found := bounds(history, call["node"], revocation["end"]):
+        end = max([revocation["end"], *(
+            fault["end"] for fault in cut_off(history)
+            if fault["node"] == call["node"] and fault["start"] - STREAM_END <= revocation["end"] <= fault["end"])])
+        if found := bounds(history, call["node"], end):
             limit, allowed = found
             if call["end"] > allowed:
                 wrong.append(f"{call['what']} at {call['node']} ended {call['end'] - limit:.2f} s after its key was revoked")

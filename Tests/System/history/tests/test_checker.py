@@ -268,6 +268,17 @@ class CheckerTests(unittest.TestCase):
         self.revoked_hold(5, "node-3", "another")
         self.assert_breaks(self.WAITS)
 
+    def test_a_wait_ends_at_a_node_that_was_cut_off_once_that_can_ask(self):
+        for after, holds in ((11, True), (12, False)):
+            self.setUp()
+            end = self.revoked_hold(after)
+            self.world.note("fault", what="a node can't talk to the database", node="node-1", start=end - 1, end=end + 10)
+            self.assertEqual(self.judged().rules[self.WAITS][1] == [], holds)
+        self.setUp()
+        end = self.revoked_hold(5, "node-2")
+        self.world.note("fault", what="a node can't talk to the database", node="node-1", start=end - 1, end=end + 10)
+        self.assert_breaks(self.WAITS)
+
     SIGNED = "calls were signed, at the receiver's time"
 
     def receipt(self, **facts):
