@@ -120,10 +120,12 @@ import Testing
             }
         }
         while !stores.isEmpty {
+            let begun = ContinuousClock.now
             let found = try await leaders()
             let leader = try #require(found.first)
-            #expect(found.count == 1)
-            #expect(try await leaders() == [leader])
+            let again = try await leaders()
+            // On a busy machine its ten seconds pass meanwhile.
+            if .now - begun < GarbageTiming.lead { #expect(found.count == 1 && again == found, "\(found) \(again)") }
             // It asks no more, and its ten seconds pass.
             stores.remove(at: leader)
             try database.server.execute("UPDATE leaders SET until = 0", in: database.name)
