@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -86,6 +87,13 @@ int pthread_cond_timedwait(
     REAL(pthread_cond_timedwait);
     struct timespec own = end_of_wait(end);
     return real(condition, mutex, &own);
+}
+
+int timerfd_settime(int timer, int flags, const struct itimerspec *value, struct itimerspec *old) {
+    REAL(timerfd_settime);
+    struct itimerspec own = *value;
+    if (flags & TFD_TIMER_ABSTIME) own.it_value = end_of_wait(&own.it_value);
+    return real(timer, flags, &own, old);
 }
 
 // MARK: The disk

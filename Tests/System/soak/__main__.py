@@ -7,16 +7,16 @@ import threading
 import time
 
 from history.history import History, Recorder, now
+from history.machine import Machine, build
 from history.origin import Origin
 from history.tools import run, say
 from soak import plot
-from soak.faults import Clock, Nemesis
+from soak.faults import Nemesis
 from soak.judge import Verdict
 from soak.samples import TABLES, Records, sample
 from soak.work import Clients, Work
 from storm.service import Service, codecs
 
-HERE = pathlib.Path(__file__).parent
 # Of this run alone, in memory: Tests/System/soak.sh mounts it.
 PLACE = pathlib.Path("/dev/shm/soak")
 # The store's disk, which a fault fills; and what it has to have free.
@@ -35,13 +35,11 @@ class World:
         self.recorder, self.fault_seconds, self.life, self.over = recorder, fault_seconds, 0, threading.Event()
         (PLACE / "store").mkdir(parents=True)
         run("mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "soak", PLACE / "store")
-        run("cc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", PLACE / "clock.so", HERE / "clock.c")
-        self.clock = Clock(PLACE / "clock", PLACE / "clock.so")
+        self.machine = Machine(build(PLACE), PLACE / "machine")
         self.work = Work(seed, Origin("127.0.0.1"))
         self.service = Service(
             satchel, PLACE, "--fetch-allow", "127.0.0.1", "--grace", "10s", "--set", f"intake.free_bytes={FREE}",
-            "--set", "quotas.submissions_per_minute=1000000", "--set", "maintenance.interval=60", prefix=("taskset", "--cpu-list", core),
-            environment=self.clock.environment)
+            "--set", "quotas.submissions_per_minute=1000000", "--set", "maintenance.interval=60", prefix=("taskset", "--cpu-list", core, *self.machine.settings))
         self.records = Records(self.service.store)
         self.records.watch()
         self.service.start()

@@ -3,7 +3,6 @@ the kill comes last, so that what the service holds is looked at for a whole rou
 import os
 import random
 import signal
-import struct
 import threading
 import time
 
@@ -13,19 +12,6 @@ from storm.service import codecs
 
 # Of the clock, in seconds: an hour forward and back again.
 STEP = 3600
-
-
-class Clock:
-    """The service's time of day beside the machine's (clock.c)."""
-
-    def __init__(self, path, library):
-        self.path = path
-        self.set(0)
-        self.environment = {"LD_PRELOAD": str(library), "SOAK_CLOCK": str(path)}
-
-    def set(self, seconds):
-        with open(self.path, "r+b" if self.path.exists() else "wb") as file:
-            file.write(struct.pack("=q", seconds))
 
 
 def kill_codecs(world, chance):
@@ -71,9 +57,9 @@ def fill_disk(world, _):
 
 
 def step_clock(world, _):
-    world.clock.set(STEP)
+    world.machine.set_clock(STEP)
     world.rest(world.fault_seconds)
-    world.clock.set(0)
+    world.machine.set_clock(0)
     return {"offset": STEP}
 
 

@@ -26,10 +26,10 @@ def codecs(program):
 class Service:
     """Started, ended in either way, and started again over the same store at the same address."""
 
-    def __init__(self, program, home, *settings, prefix=(), environment=None):
+    def __init__(self, program, home, *settings, prefix=()):
         self.program, self.store, self.log, self.settings, self.prefix = program, home / "store", home / "log", settings, prefix
         self.environment = {
-            **os.environ, "SATCHEL_STORE": str(self.store), "SATCHEL_ACCESS_KEYS": str(home / "access.keys"), **(environment or {})}
+            **os.environ, "SATCHEL_STORE": str(self.store), "SATCHEL_ACCESS_KEYS": str(home / "access.keys")}
         self.key = json.loads(self.command("key", "create", "--name", "tests", "--role", "admin", "--format", "json"))["key"]
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
