@@ -402,12 +402,14 @@ def calls_arrive(history):
 
 def leavers_are_left_alone(history):
     """What a client gave up is not carried out after what it, or another, was acknowledged next. A connection that was closed, not reset,
-    counts from when the request is stale."""
+    counts from when the request is stale. A node that is awake may be in the middle of it when the reset arrives."""
     def is_gone(call, then):
-        """Whether the node could know that the client is gone."""
-        woke = max((end for start, end in asleep(history, call["node"]) if start <= call["end"] <= end), default=call["end"])
-        is_known = call["is_reset"] or woke - call["start"] > STALE + 2
-        return call["status"] is None and call["end"] <= then["start"] and is_known
+        """Whether the node knew that the client is gone before another asked for what came next."""
+        left = call["end"]
+        woke = max((end for start, end in asleep(history, call["node"]) if start <= left <= end), default=None)
+        seen = left if woke else left + READING + history.delayed(left, left + 1)
+        is_known = call["is_reset"] or (woke or left) - call["start"] > STALE + 2
+        return call["status"] is None and seen <= then["start"] and is_known
 
     jobs = {(row["tenant"], row["id"]): row for row in history.tables["jobs"]}
     names, cases, wrong, last = collections.defaultdict(set), 0, [], {}

@@ -73,6 +73,8 @@ class Quitter(clients.Submitter):
         except (OSError, http.client.HTTPException):
             pass
         facts = {"client": self.name, "node": node.name, "start": start, "end": now(), "status": status, "is_reset": is_reset}
+        # A node that is awake hears of it a moment later.
+        self.world.over.wait(self.chance.choice((0, 1)))
         return lambda op, **more: self.world.recorder.note("call", op=op, tenant=tenant, **facts, **more)
 
 

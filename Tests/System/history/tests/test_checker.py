@@ -379,12 +379,13 @@ class CheckerTests(unittest.TestCase):
 
     LEFT = "nothing was carried out whose client had left"
 
-    def give_up(self, name, taken="new", is_reset=True, world=None):
-        """A PUT of `old` that is given up, and one of `new` that is acknowledged; the one that is there at last."""
+    def give_up(self, name, taken="new", is_reset=True, world=None, pause=1):
+        """A PUT of `old` that is given up, and after a pause one of `new` that is acknowledged; the one that is there at last."""
         world = world or self.world
         given_up = world.call(
             "submit", None, node="node-1", name=name, key=None, asked=name, bytes="old", identifier="old", what="put", job=name,
             is_reset=is_reset)
+        world.time += pause
         world.submit(f"{name}-new", asked=name)
         if taken != "new":
             world.attachments[-1]["identifier"] = taken
@@ -403,9 +404,16 @@ class CheckerTests(unittest.TestCase):
         self.world.note("fault", **sleep, end=given_up["start"] + 14)
         self.assert_breaks(self.LEFT)
 
+    def test_a_reset_that_arrives_as_its_request_is_carried_out_counts_where_the_node_sleeps(self):
+        given_up = self.give_up("asked", "old", pause=0)
+        self.assertTrue(self.judged().is_sound)
+        self.world.note("fault", what="a node sleeps", node="node-1", start=given_up["start"] - 1, end=given_up["end"] + 2)
+        self.assert_breaks(self.LEFT)
+
     def give_up_notification(self, name, state=None, world=None):
         world = world or self.world
         world.call("put_unwanted", None, node="node-1", name=name, is_reset=True)
+        world.time += 1
         world.call("remove_unwanted", 404, name=name)
         if state:
             world.notifications.append({"tenant": "north", "id": name, "generation": 1, "state": state, "left": None})
