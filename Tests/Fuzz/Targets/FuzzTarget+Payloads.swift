@@ -9,8 +9,7 @@ extension FuzzTarget {
         if let document = try? JSONDocument.read(bytes, strict) { look(at: document.root, depth: 16) }
         guard let document = try? JSONDocument.read(bytes, .passedOn) else { return }
         precondition(document.bytes == bytes, "what was read is written otherwise")
-        var anew: [UInt8] = []
-        JSONValue(members: [("a", document.root), ("b", JSONValue(elements: [document.root]))]).write(to: &anew)
+        let anew = JSONValue(members: [("a", document.root), ("b", JSONValue(elements: [document.root]))]).bytes
         var rules = JSONRules.passedOn
         rules.depth += 2
         rules.bytes = anew.count

@@ -12,46 +12,39 @@ struct AccessRequest {
     var leaseLimit: Int?
 
     /// Fields that a call may have.
-    enum Field: String, CaseIterable {
+    enum Field: String {
         case attachment = "attachment_id"
         case ttl
         case renditions
         case leaseLimit = "lease_limit"
     }
 
-    /// Bytes of a body: it has four small fields.
-    private static let bodyLimit: Int64 = 16 << 10
     /// Leases of one grant at most.
     private static let mostLeases = 10_000
+}
 
+extension AccessRequest {
     /// Reads the body of a request; an empty one asks for nothing in particular.
     ///
     /// - Throws: A problem that names every field that can't be taken.
     init(_ request: Request, fields: [Field]) async throws {
-        let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit)
-        guard body.readableBytes > 0 else { return }
-        let errors = ValidationErrors()
-        let reader = try FieldReader(
-            body: body.readableBytesView, known: fields.map(\.rawValue), errors)
-        if fields.contains(.attachment) {
-            attachment = reader.string(Field.attachment.rawValue, bytes: 1...64).map(AttachmentID.init)
+        self = try await request.fields(fields.map(\.rawValue), isOptional: true) { reader in
+            AccessRequest(
+                attachment: reader.string(Field.attachment.rawValue, bytes: 1...64).map(AttachmentID.init),
+                duration: reader.number(Field.ttl.rawValue, in: 1...AccessLimits.longest.inSeconds)
+                    .map { .seconds(fraction: $0) },
+                renditions: Self.roles(reader),
+                leaseLimit: reader.integer(Field.leaseLimit.rawValue, in: 1...Self.mostLeases))
         }
-        duration = reader.number(Field.ttl.rawValue, in: 1...AccessLimits.longest.inSeconds)
-            .map { .seconds(fraction: $0) }
-        if fields.contains(.renditions) { renditions = Self.roles(reader, errors) }
-        if fields.contains(.leaseLimit) {
-            leaseLimit = reader.integer(Field.leaseLimit.rawValue, in: 1...Self.mostLeases)
-        }
-        try errors.check()
     }
 
-    private static func roles(_ reader: FieldReader, _ errors: ValidationErrors) -> [RenditionRole]? {
+    private static func roles(_ reader: FieldReader) -> [RenditionRole]? {
         guard let texts = reader.strings(Field.renditions.rawValue) else { return nil }
         var roles: [RenditionRole] = []
         for (pointer, text) in texts {
             guard let role = RenditionRole(rawValue: text) else {
                 let all = RenditionRole.allCases.map(\.rawValue).joined(separator: ", ")
-                errors.add(pointer, "'\(text.prefix(64))' is not a rendition. Must be one of \(all).")
+                reader.errors.add(pointer, "'\(text.prefix(64))' is not a rendition. Must be one of \(all).")
                 continue
             }
             if !roles.contains(role) { roles.append(role) }

@@ -48,8 +48,9 @@ struct AccessRoutes: Sendable {
             if case .grant = context.identity { throw Problem.unauthorized }
             throw Problem.notFound
         }
-        return try .secret(
-            .created, LeaseAnswer(lease, token, to: attachment, of: service), location: "/v1/leases/\(lease.id)")
+        return try .json(
+            service.body(of: lease, token, to: attachment), .created,
+            headers: [.location: "/v1/leases/\(lease.id)"])
     }
 
     private func lease(_ context: ServiceContext) async throws -> Response {
@@ -79,7 +80,7 @@ struct AccessRoutes: Sendable {
         guard let token = try await records.token(lease.id, of: lease.tenant),
             let attachment = try await records.attachment(lease.attachment, of: lease.tenant)
         else { throw Problem.notFound }
-        return try .secret(.ok, LeaseAnswer(lease, token, to: attachment, of: service))
+        return try .json(service.body(of: lease, token, to: attachment))
     }
 
     // MARK: Grants
@@ -93,7 +94,7 @@ struct AccessRoutes: Sendable {
             on: id, in: .owner(tenant), renditions: wanted.renditions, for: wanted.duration ?? AccessLimits.grant,
             leaseLimit: wanted.leaseLimit ?? Self.leaseLimit)
         guard let (grant, token) = granted else { throw Problem.notFound }
-        return try .secret(.created, GrantAnswer(grant, token))
+        return try .json(grant.shown(with: token), .created)
     }
 
     /// With the grant itself, or with a key of its tenant.
@@ -121,7 +122,7 @@ struct AccessRoutes: Sendable {
                 .conflict, "grant_too_deep",
                 "A grant can be derived at most \(AccessLimits.deepestGrant) times. Derive from an earlier grant.")
         }
-        return try .secret(.created, GrantAnswer(grant, token))
+        return try .json(grant.shown(with: token), .created)
     }
 
     private func revokeGrant(_ context: ServiceContext) async throws -> Response {

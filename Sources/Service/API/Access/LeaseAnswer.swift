@@ -1,86 +1,34 @@
 import SatchelCore
-import HTTPTypes
-import Hummingbird
-import NIOCore
 
-/// A lease as the API shows it.
-struct LeaseAnswer: Encodable {
-    struct Part: Encodable {
-        var uti: String
-        var mediaType: SatchelCore.MediaType
-        var bytes: Int64
-        @Nullable var width: Int?
-        @Nullable var height: Int?
-        var url: String
-        /// Null where it isn't encrypted.
-        @Nullable var encryption: EncryptionBody?
-    }
-
-    var id: String
-    var attachmentID: AttachmentID
-    @Nullable var grantID: String?
-    var startedAt: Instant
-    var expiresAt: Instant
-    /// The rendition to show, of those that the lease opens.
-    @Nullable var best: RenditionRole?
-    var renditions: [String: Part]
-
-    init(_ lease: LeaseRecord, _ token: AccessToken, to attachment: AttachmentRecord, of service: Service) {
-        id = lease.id
-        attachmentID = lease.attachment
-        grantID = lease.grant
-        startedAt = lease.startedAt
-        expiresAt = lease.expiresAt
+extension Service {
+    /// A lease as the API shows it.
+    func body(of lease: LeaseRecord, _ token: AccessToken, to attachment: AttachmentRecord) -> JSONFields {
         let opened = attachment.renditions.filter { lease.renditions?.contains($0.key) ?? true }
-        best = ([attachment.best].compactMap(\.self) + [.main, .poster, .thumbnail, .waveform, .original])
+        // The rendition to show, of those that the lease opens.
+        let best = ([attachment.best].compactMap(\.self) + [.main, .poster, .thumbnail, .waveform, .original])
             .first { opened[$0] != nil }
-        renditions = Dictionary(
-            uniqueKeysWithValues: opened.map { role, rendition in
-                (
-                    role.rawValue,
-                    Part(
-                        uti: rendition.uti, mediaType: rendition.mediaType, bytes: rendition.bytes,
-                        width: rendition.width, height: rendition.height,
-                        url: service.contentURL(token, role, rendition.mediaType),
-                        encryption: service.encryption(of: rendition, attachment.tenant))
-                )
-            })
+        var renditions: [RenditionRole: JSONFields] = [:]
+        for (role, rendition) in opened {
+            renditions[role] = [
+                "uti": rendition.uti, "mediaType": rendition.mediaType, "bytes": rendition.bytes,
+                "width": rendition.width, "height": rendition.height,
+                "url": contentURL(token, role, rendition.mediaType),
+                "encryption": encryption(of: rendition, attachment.tenant),
+            ]
+        }
+        return [
+            "id": lease.id, "attachmentId": lease.attachment, "grantId": lease.grant, "startedAt": lease.startedAt,
+            "expiresAt": lease.expiresAt, "best": best, "renditions": renditions,
+        ]
     }
 }
 
-/// A grant as the API shows it to whoever it is given to.
-struct GrantAnswer: Encodable {
-    var id: String
-    var token: String
-    var attachmentID: AttachmentID
-    @Nullable var parentID: String?
-    /// Null: all.
-    @Nullable var renditions: [RenditionRole]?
-    var leaseLimit: Int
-    var createdAt: Instant
-    var expiresAt: Instant
-
-    init(_ grant: GrantRecord, _ token: AccessToken) {
-        id = grant.id
-        self.token = token.secretText
-        attachmentID = grant.attachment
-        parentID = grant.parent
-        renditions = grant.renditions
-        leaseLimit = grant.leaseLimit
-        createdAt = grant.createdAt
-        expiresAt = grant.expiresAt
-    }
-}
-
-extension Response {
-    /// What opens something: for whoever asked, and kept by nobody on the way.
-    static func secret(_ status: HTTPResponse.Status, _ answer: some Encodable, location: String? = nil) throws
-        -> Response
-    {
-        var headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
-        if let location { headers[.location] = location }
-        return Response(
-            status: status, headers: headers,
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: try JSON.encode(answer))))
+extension GrantRecord {
+    /// A grant as the API shows it to whoever it is given to.
+    func shown(with token: AccessToken) -> JSONFields {
+        [
+            "id": id, "token": token.secretText, "attachmentId": attachment, "parentId": parent,
+            "renditions": renditions, "leaseLimit": leaseLimit, "createdAt": createdAt, "expiresAt": expiresAt,
+        ]
     }
 }

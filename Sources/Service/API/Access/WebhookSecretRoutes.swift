@@ -1,4 +1,5 @@
 import SatchelCore
+import HTTPTypes
 import Hummingbird
 import Stores
 
@@ -8,30 +9,23 @@ struct WebhookSecretRoutes: Sendable {
 
     func add(to table: RouteTable) {
         table.on(.webhookSecrets) { _, context in
-            try .secret(.ok, Listing(try await service.store.webhookSecrets(of: context.tenant)))
+            try Self.answer(.ok, try await service.store.webhookSecrets(of: context.tenant))
         }
         table.on(.rotateWebhookSecret) { request, context in
-            let overlap = try await Overlap(request).duration
-            let secrets = try await service.store.rotateWebhookSecret(of: context.tenant, overlap: overlap)
-            return try .secret(.created, Listing(secrets))
+            let secrets = try await service.store.rotateWebhookSecret(
+                of: context.tenant, overlap: request.overlap())
+            return try Self.answer(.created, secrets)
         }
     }
 
     /// The current one first.
-    private struct Listing: Encodable {
-        private struct Secret: Encodable {
-            var id: String
-            var secret: String
-            var createdAt: Instant
-            @Nullable var endsAt: Instant?
+    private static func answer(_ status: HTTPResponse.Status, _ secrets: [SigningSecret]) throws -> Response {
+        let shown = secrets.map { secret -> JSONFields in
+            [
+                "id": secret.id, "secret": secret.secret.text, "createdAt": secret.createdAt,
+                "endsAt": secret.endsAt,
+            ]
         }
-
-        private var secrets: [Secret]
-
-        init(_ secrets: [SigningSecret]) {
-            self.secrets = secrets.map {
-                Secret(id: $0.id, secret: $0.secret.text, createdAt: $0.createdAt, endsAt: $0.endsAt)
-            }
-        }
+        return try .json(["secrets": shown], status)
     }
 }

@@ -23,10 +23,8 @@ struct CategorySample: Sendable {
         let aps = JSONValue(members: [
             ("alert", alert), ("category", JSONValue(category.id)), ("mutable-content", JSONValue(1)),
         ])
-        var payload: [UInt8] = []
-        JSONValue(members: [("aps", aps)]).write(to: &payload)
         let page = PreviewPage(
-            preview: NotificationPreview(payload: payload, category: category),
+            preview: NotificationPreview(payload: JSONValue(members: [("aps", aps)]).bytes, category: category),
             appearance: PreviewAppearance(visit.request))
         let policy = PagePolicy()
         return policy.sandboxed(page.html(policy))

@@ -58,6 +58,11 @@ struct ConsoleAPI: Sendable {
         }
     }
 
+    /// The same with these fields as the body.
+    func send(_ endpoint: Endpoint, fields: JSONFields) async throws -> Reply {
+        try await send(endpoint, body: Array(try JSON.encode(fields)))
+    }
+
     /// The same with the body as it comes.
     func response(
         _ endpoint: Endpoint, _ parameters: [String: String] = [:], query: [(String, String?)] = [],

@@ -100,9 +100,7 @@ extension ConsolePage {
 extension ConsoleAction {
     static let startLease = ConsoleAction(path: "/console/attachments/{id}/lease", needs: .startLease) { visit in
         let id = try visit.parameter("id")
-        var body: [UInt8] = []
-        JSONValue(members: [("attachment_id", JSONValue(id))]).write(to: &body)
-        let lease = try await visit.api.send(.startLease, body: body).json
+        let lease = try await visit.api.send(.startLease, fields: ["attachmentId": id]).json
         let path = "/console/attachments/\(ConsoleAPI.encoded(id))"
         return .see(path + ConsoleAPI.query([("lease", lease["id"]?.text)]), .leased)
     }

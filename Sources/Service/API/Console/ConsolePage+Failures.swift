@@ -153,15 +153,12 @@ extension ConsoleAction {
     static let retryFailures = ConsoleAction(path: "/console/failures/retry", needs: .retryJobs) { visit in
         let span = visit.form["span"]
         for code in (visit.form["codes"] ?? "").split(separator: ",").map(String.init) {
-            var next: JSONValue?
+            var next: String?
             repeat {
-                var body: [UInt8] = []
-                JSONValue(members: [
-                    ("code", JSONValue(code)), ("cursor", next),
-                    ("since", ConsolePage.since(named: span, visit).map { JSONValue($0) }),
-                ]).write(to: &body)
-                next = try await visit.api.send(.retryJobs, body: body).json["next"]
-                if next?.isNull ?? true { next = nil }
+                next = try await visit.api.send(
+                    .retryJobs,
+                    fields: ["code": code, "cursor": next, "since": ConsolePage.since(named: span, visit)]
+                ).json["next"]?.text
             } while next != nil
         }
         return .see("/console/failures" + ConsoleAPI.query([("span", span)]), .allRetried)

@@ -84,12 +84,11 @@ extension ConsolePage {
         else { return "" }
         var rows: [JSONValue] = [next]
         if trigger["repeats"]?.boolean == true, let after = next["at"]?.text {
-            var body: [UInt8] = []
-            JSONValue(members: [
+            let body = JSONValue(members: [
                 ("trigger", trigger), ("after", JSONValue(after)), ("count", JSONValue(4)),
-            ]).write(to: &body)
+            ])
             // What can't be told is left out, rather than the page.
-            rows += (try? await visit.api.send(.checkTrigger, body: body).json["next"]?.elements) ?? []
+            rows += (try? await visit.api.send(.checkTrigger, body: body.bytes).json["next"]?.elements) ?? []
         }
         let cells = rows.map { instant -> [HTMLText] in
             [

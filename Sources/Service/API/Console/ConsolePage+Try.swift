@@ -148,13 +148,12 @@ struct ConsoleTry: Sendable {
                 ("identifier", JSONValue("file-\(index + 1)")), ("part", JSONValue("file-\(index + 1)")),
             ])
         }
-        var description: [UInt8] = []
-        JSONValue(members: [
+        let description = JSONValue(members: [
             ("payload", payload), ("trigger", JSONValue(members: [("type", JSONValue("manual"))])),
             ("expires_in", JSONValue(3600)), ("attachments", JSONValue(elements: attachments)),
-        ]).write(to: &description)
+        ])
         var body = Array("--\(boundary)\r\nContent-Disposition: form-data; name=\"notification\"\r\n\r\n".utf8)
-        body += description + Array("\r\n".utf8)
+        body += description.bytes + Array("\r\n".utf8)
         for (index, file) in files.enumerated() {
             let name = file.name.replacing("\"", with: "_")
             let type = file.type.map { "\r\nContent-Type: \($0)" } ?? ""

@@ -9,7 +9,14 @@ struct AttachmentRoutes: Sendable {
     let service: Service
 
     func add(to table: RouteTable) {
-        table.on(.listAttachments) { request, context in try await list(request, of: context.tenant) }
+        table.list(.listAttachments, as: "attachments", by: RecordFilter.parameters) {
+            RecordFilter($0)
+        } page: { filter, context, part in
+            try await service.records.attachments(
+                of: context.tenant, where: filter, after: part.cursor, limit: part.limit)
+        } body: {
+            try await service.document($0)
+        }
         table.on(.attachment) { _, context in
             let id = AttachmentID(rawValue: try context.parameter("id"))
             guard let record = try await service.records.attachment(id, of: context.tenant) else {
@@ -28,29 +35,10 @@ struct AttachmentRoutes: Sendable {
             return Response(status: .noContent)
         }
         table.on(.profiles) { _, _ in
-            try .json(ProfileListing(profiles: service.profiles.map(\.values), limits: service.settings.limits))
+            // The limits are what a source may ask of the machine, whatever its profile.
+            try .json(
+                ["profiles": service.profiles.map(\.values), "limits": service.settings.limits] as JSONFields)
         }
     }
 
-    private struct Listing: Encodable {
-        var attachments: [AttachmentDocument]
-        @Nullable var next: String?
-    }
-
-    private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        var filter = RecordFilter()
-        let query = try ListParameters(request, filters: RecordFilter.parameters) { filter = RecordFilter($0) }
-        let page = try await service.records.attachments(
-            of: tenant, where: filter, after: query.cursor, limit: query.limit)
-        var attachments: [AttachmentDocument] = []
-        for record in page.elements { attachments.append(try await service.document(record)) }
-        return try .json(Listing(attachments: attachments, next: page.next.map(ListParameters.cursor)))
-    }
-
-    private struct ProfileListing: Encodable {
-        /// Nothing that is absent is left out.
-        var profiles: [PlainValue]
-        /// What a source may ask of the machine, whatever its profile.
-        var limits: Limits
-    }
 }

@@ -2,37 +2,15 @@ import SatchelCore
 import Hummingbird
 import Stores
 
-/// A call as the API shows it, without what it sends.
-struct CallBody: Encodable {
-    var id: String
-    var type: String
-    /// The job, or what a message tells of.
-    @Nullable var subject: String?
-    var url: String
-    var state: WebhookReport.State
-    var attempts: Int
-    @Nullable var nextAt: Instant?
-    @Nullable var reason: String?
-    var answers: [CallAnswer]
-    var createdAt: Instant
-    @Nullable var finishedAt: Instant?
-
-    init(_ record: CallRecord) {
-        id = record.id
-        type = record.type.rawValue
-        subject =
-            switch record.content {
-            case .job(let job, _): job.rawValue
-            case .message: record.subject
-            }
-        url = record.url
-        state = record.report.state
-        attempts = record.report.attempts
-        nextAt = record.report.nextAt
-        reason = record.report.reason
-        answers = record.answers
-        createdAt = record.createdAt
-        finishedAt = record.finishedAt
+extension CallRecord {
+    /// A call as the API shows it, without what it sends. Its subject is the job, or what a message tells of.
+    var shown: JSONFields {
+        let subject = if case .job(let job, _) = content { job.rawValue } else { self.subject }
+        return [
+            "id": id, "type": type.rawValue, "subject": subject, "url": url, "state": report.state,
+            "attempts": report.attempts, "nextAt": report.nextAt, "reason": report.reason, "answers": answers,
+            "createdAt": createdAt, "finishedAt": finishedAt,
+        ]
     }
 }
 
@@ -41,8 +19,16 @@ struct CallRoutes: Sendable {
     let service: Service
 
     func add(to table: RouteTable) {
-        table.on(.listCalls) { request, context in try await list(request, of: context.tenant) }
-        table.on(.call) { _, context in try await .json(CallBody(record(context))) }
+        table.list(.listCalls, as: "calls", by: ["state", "type"]) { query in
+            CallFilter(
+                state: query.choice("state", WebhookReport.State.self), type: query.choice("type", CallType.self))
+        } page: { filter, context, part in
+            try await service.records.calls(
+                of: context.tenant, where: filter, after: part.cursor, limit: part.limit)
+        } body: {
+            $0.shown
+        }
+        table.on(.call) { _, context in try await .json(record(context).shown) }
         table.on(.replayCall) { _, context in
             let call = try await record(context)
             if case .message(let body) = call.content {
@@ -60,7 +46,7 @@ struct CallRoutes: Sendable {
                     .conflict, "call_cancelled",
                     "This call was cancelled, because the event it reports no longer applies.")
             }
-            return try .json(CallBody(try await record(context)), .accepted)
+            return try .json(try await record(context).shown, .accepted)
         }
     }
 
@@ -71,19 +57,4 @@ struct CallRoutes: Sendable {
         return record
     }
 
-    private struct Listing: Encodable {
-        var calls: [CallBody]
-        @Nullable var next: String?
-    }
-
-    private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        var filter = CallFilter()
-        let query = try ListParameters(request, filters: ["state", "type"]) { query in
-            filter.state = query.choice("state", WebhookReport.State.self)
-            filter.type = query.choice("type", CallType.self)
-        }
-        let page = try await service.records.calls(
-            of: tenant, where: filter, after: query.cursor, limit: query.limit)
-        return try .json(Listing(calls: page.elements.map(CallBody.init), next: page.next.map(ListParameters.cursor)))
-    }
 }

@@ -3,72 +3,39 @@ import FoundationEssentials
 import Ingest
 import Payloads
 
-/// With what a rendition is encrypted, as the API shows it: in the words in which a source says it.
-enum EncryptionBody: Encodable {
-    /// Matrix's `EncryptedFile`, but for its URL.
-    case matrix(MediaEncryption.Key)
-    /// What stands behind the `#` of an `aesgcm://` URL.
-    case aesgcm(MediaEncryption.Key)
-    /// The key was lost with the one that sealed it.
-    case lost(EncryptionScheme)
-
-    init(_ encryption: MediaEncryption) {
-        switch (encryption.scheme, encryption.key) {
-        case (.matrix, let key?): self = .matrix(key)
-        case (.aesgcm, let key?): self = .aesgcm(key)
-        case (let scheme, _): self = .lost(scheme)
+extension MediaEncryption {
+    /// With what a rendition is encrypted, in the words in which a source says it; nil where its key was lost.
+    fileprivate var words: JSONFields? {
+        switch (scheme, key) {
+        // Matrix's `EncryptedFile`, but for its URL.
+        case (.matrix, let key?):
+            let webKey: JSONFields = [
+                "kty": "oct", "alg": "A256CTR", "ext": true, "keyOps": ["encrypt", "decrypt"],
+                "k": key.key.base64URL,
+            ]
+            return [
+                "scheme": scheme, "v": "v2", "key": webKey, "iv": (key.iv ?? Data()).unpaddedBase64,
+                "hashes": ["sha256": (key.sha256 ?? Data()).unpaddedBase64],
+            ]
+        // What stands behind the `#` of an `aesgcm://` URL.
+        case (.aesgcm, let key?): return ["scheme": scheme, "fragment": key.fragment]
+        default: return nil
         }
-    }
-
-    private struct Matrix: Encodable {
-        struct WebKey: Encodable {
-            var kty = "oct"
-            var alg = "A256CTR"
-            var ext = true
-            var keyOps = ["encrypt", "decrypt"]
-            var k: String
-        }
-
-        var scheme = EncryptionScheme.matrix
-        var v = "v2"
-        var key: WebKey
-        var iv: String
-        var hashes: [String: String]
-    }
-
-    private struct Fragment: Encodable {
-        var scheme = EncryptionScheme.aesgcm
-        var fragment: String
-    }
-
-    private struct Lost: Encodable {
-        var scheme: EncryptionScheme
-        var lost = true
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        switch self {
-        case .matrix(let key):
-            try Matrix(
-                key: .init(k: key.key.base64URL), iv: (key.iv ?? Data()).unpaddedBase64,
-                hashes: ["sha256": (key.sha256 ?? Data()).unpaddedBase64]
-            ).encode(to: encoder)
-        case .aesgcm(let key): try Fragment(fragment: key.fragment).encode(to: encoder)
-        case .lost(let scheme): try Lost(scheme: scheme).encode(to: encoder)
-        }
-    }
-
-    /// The same for a payload; nil where it opens nothing.
-    var json: JSONValue? {
-        if case .lost = self { return nil }
-        return (try? JSON.encode(self)).flatMap { try? JSONDocument.read(Array($0), .passedOn).root }
     }
 }
 
 extension Service {
-    /// With what a rendition of a tenant's is encrypted; nil where it isn't.
-    func encryption(of rendition: Rendition, _ tenant: TenantID) -> EncryptionBody? {
-        rendition.encryption.map { EncryptionBody(records.unseal($0, of: tenant, for: rendition.sha256)) }
+    /// With what a rendition of a tenant's is encrypted, as the API shows it; nil where it isn't.
+    func encryption(of rendition: Rendition, _ tenant: TenantID) -> JSONFields? {
+        rendition.encryption.map {
+            records.unseal($0, of: tenant, for: rendition.sha256).words ?? ["scheme": $0.scheme, "lost": true]
+        }
+    }
+
+    /// The same for a payload; nil also where it opens nothing.
+    func payloadEncryption(of rendition: Rendition, _ tenant: TenantID) -> JSONValue? {
+        rendition.encryption.flatMap { records.unseal($0, of: tenant, for: rendition.sha256).words }
+            .map { JSONValue(encoding: $0) }
     }
 
     /// What opens the renditions of an attachment that are encrypted, where a link to it stands in a text.

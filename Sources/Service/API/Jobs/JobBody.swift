@@ -3,136 +3,57 @@ public import FoundationEssentials
 import Jobs
 import Platform
 
-/// A job as the API shows it: to whoever asks, in events and to webhooks.
-struct JobBody: Encodable {
-    var id: String
-    var state: WorkState
-    /// Attachments by their state, where there are any.
-    var counts: [String: Int]
-    var profile: String
-    var mode: JobMode
-    var metadata: [String: String]
-    var createdAt: Instant
-    @Nullable var deadlineAt: Instant?
-    @Nullable var finishedAt: Instant?
-    var attachments: [AttachmentBody]
-    /// Null also in what the webhook itself sends.
-    @Nullable var callback: WebhookReport?
-
+extension Service {
+    /// A job as the API shows it: to whoever asks, in events and to webhooks.
+    ///
     /// - Parameter access: What the job opened when it delivered, as far as it still lives.
-    init(_ record: JobRecord, access: [OpenedAccess], _ service: Service) {
-        id = record.id.rawValue
-        state = record.state
-        counts = Dictionary(grouping: record.attachments, by: \.state.rawValue).mapValues(\.count)
-        profile = record.profile
-        mode = record.mode
-        metadata = record.metadata
-        createdAt = record.createdAt
-        deadlineAt = record.deadlineAt
-        finishedAt = record.finishedAt
-        attachments = record.attachments.map { attachment in
-            AttachmentBody(attachment, access: access.first { $0.attachment == attachment.id }, service)
-        }
-        callback = record.callback
-    }
-}
-
-/// An attachment as the API shows it.
-struct AttachmentBody: Encodable {
-    struct RenditionBody: Encodable {
-        var uti: String
-        var mediaType: MediaType
-        @Nullable var width: Int?
-        @Nullable var height: Int?
-        @Nullable var duration: Double?
-        var bytes: Int64
-        var sha256: String
-        /// While the access that the job opened lives.
-        @Nullable var url: String?
-        /// Null where it isn't encrypted.
-        @Nullable var encryption: EncryptionBody?
+    func body(of record: JobRecord, access: [OpenedAccess]) -> JSONFields {
+        [
+            "id": record.id.rawValue, "state": record.state,
+            "counts": Dictionary(grouping: record.attachments, by: \.state.rawValue).mapValues(\.count),
+            "profile": record.profile, "mode": record.mode, "metadata": record.metadata,
+            "createdAt": record.createdAt, "deadlineAt": record.deadlineAt, "finishedAt": record.finishedAt,
+            "attachments": record.attachments.map { attachment in
+                body(of: attachment, access: access.first { $0.attachment == attachment.id })
+            },
+            // Null also in what the webhook itself sends.
+            "callback": record.callback,
+        ]
     }
 
-    struct LeaseBody: Encodable {
-        var id: String
-        var expiresAt: Instant
-    }
-
-    var id: String
-    var identifier: String
-    var state: WorkState
-    @Nullable var fidelity: Fidelity?
-    /// The result in words.
-    @Nullable var result: String?
-    @Nullable var diagnosis: Diagnosis?
-    @Nullable var kind: MediaKind?
-    @Nullable var best: RenditionRole?
-    var source: SourceFacts
-    var renditions: [RenditionRole: RenditionBody]
-    var options: DisplayOptions
-    @Nullable var trim: TrimReport?
-    @Nullable var contentSizeRatio: Double?
-    @Nullable var placeholder: Placeholder?
-    /// The access that the job opened: a lease, or a link where the delivery is shared.
-    @Nullable var lease: LeaseBody?
-    var steps: [Step]
-    @Nullable var expiresAt: Instant?
-    @Nullable var error: ErrorReport?
-
-    init(_ record: AttachmentRecord, access: OpenedAccess?, _ service: Service) {
-        id = record.id.rawValue
-        identifier = record.identifier
-        state = record.state
-        fidelity = record.fidelity
-        result = record.result
-        diagnosis = record.source.diagnosis
-        kind = record.kind
-        best = record.best
-        source = record.source
+    /// An attachment as the API shows it.
+    ///
+    /// - Parameter access: What the job opened: a lease, or a link where the delivery is shared. Renditions have URLs while it
+    ///   lives.
+    private func body(of record: AttachmentRecord, access: OpenedAccess?) -> JSONFields {
+        var source = record.source
         source.diagnosis = nil
-        renditions = [:]
+        var renditions: [RenditionRole: JSONFields] = [:]
         for (role, rendition) in record.renditions {
-            renditions[role] = RenditionBody(
-                uti: rendition.uti, mediaType: rendition.mediaType, width: rendition.width, height: rendition.height,
-                duration: rendition.duration, bytes: rendition.bytes, sha256: rendition.sha256,
-                url: access.map { service.contentURL($0.token, role, rendition.mediaType) },
-                encryption: service.encryption(of: rendition, record.tenant))
+            renditions[role] = [
+                "uti": rendition.uti, "mediaType": rendition.mediaType, "width": rendition.width,
+                "height": rendition.height, "duration": rendition.duration, "bytes": rendition.bytes,
+                "sha256": rendition.sha256,
+                "url": access.map { contentURL($0.token, role, rendition.mediaType) },
+                "encryption": encryption(of: rendition, record.tenant),
+            ]
         }
-        options = record.options
-        trim = record.trim
-        contentSizeRatio = record.contentSizeRatio
-        placeholder = record.placeholder
-        lease = access.map { LeaseBody(id: $0.id, expiresAt: $0.expiresAt) }
-        steps = record.steps
-        expiresAt = record.expiresAt
-        error = record.error
-    }
-}
-
-/// An attachment that is looked at by itself, with what its job would say.
-struct AttachmentDocument: Encodable {
-    private enum Key: CodingKey {
-        case jobId, createdAt, finishedAt
+        let lease = access.map { access -> JSONFields in ["id": access.id, "expiresAt": access.expiresAt] }
+        return [
+            "id": record.id.rawValue, "identifier": record.identifier, "state": record.state,
+            "fidelity": record.fidelity, "result": record.result, "diagnosis": record.source.diagnosis,
+            "kind": record.kind, "best": record.best, "source": source, "renditions": renditions,
+            "options": record.options, "trim": record.trim, "contentSizeRatio": record.contentSizeRatio,
+            "placeholder": record.placeholder, "lease": lease, "steps": record.steps,
+            "expiresAt": record.expiresAt, "error": record.error,
+        ]
     }
 
-    var body: AttachmentBody
-    var jobID: String
-    var createdAt: Instant
-    var finishedAt: Instant?
-
-    init(_ record: AttachmentRecord, access: OpenedAccess?, _ service: Service) {
-        body = AttachmentBody(record, access: access, service)
-        jobID = record.job.rawValue
-        createdAt = record.createdAt
-        finishedAt = record.finishedAt
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        try body.encode(to: encoder)
-        var container = encoder.container(keyedBy: Key.self)
-        try container.encode(jobID, forKey: .jobId)
-        try container.encode(createdAt, forKey: .createdAt)
-        try container.encode(Nullable(wrappedValue: finishedAt), forKey: .finishedAt)
+    /// An attachment that is looked at by itself, with what its job would say.
+    func document(of record: AttachmentRecord, access: OpenedAccess?) -> JSONFields {
+        body(of: record, access: access) + [
+            "jobId": record.job.rawValue, "createdAt": record.createdAt, "finishedAt": record.finishedAt,
+        ]
     }
 }
 
@@ -147,7 +68,7 @@ extension Service {
             record.callback = nil
             let access = try await access(openedBy: record)
             let made = TokenTemplate(
-                try JSON.encode(JobBody(record, access: access, self)), hiding: access.map(\.token),
+                try JSON.encode(self.body(of: record, access: access)), hiding: access.map(\.token),
                 keys: record.attachments.reduce(into: [:]) { $0.merge(self.keys(of: $1, by: $1.id.rawValue)) { $1 } })
             body = try await records.keep(made, of: call)
         }
@@ -166,8 +87,8 @@ extension Service {
         try JSON.encode(try await body(of: record))
     }
 
-    func body(of record: JobRecord) async throws -> JobBody {
-        JobBody(record, access: try await access(openedBy: record), self)
+    func body(of record: JobRecord) async throws -> JSONFields {
+        body(of: record, access: try await access(openedBy: record))
     }
 
     private func access(openedBy record: JobRecord) async throws -> [OpenedAccess] {
@@ -175,10 +96,10 @@ extension Service {
         record.state == .delivered ? try await records.access(openedBy: record.id, of: record.tenant) : []
     }
 
-    func document(_ record: AttachmentRecord) async throws -> AttachmentDocument {
+    func document(_ record: AttachmentRecord) async throws -> JSONFields {
         let access =
             record.state == .delivered ? try await records.access(openedBy: record.job, of: record.tenant) : []
-        return AttachmentDocument(record, access: access.first { $0.attachment == record.id }, self)
+        return document(of: record, access: access.first { $0.attachment == record.id })
     }
 
     /// Waits until a job has come to its end, wherever it is worked on; at most until shortly after its deadline, where

@@ -18,7 +18,14 @@ struct JobRoutes: Sendable {
             guard id.isClientID else { throw Problem.invalid("id", "Must be \(String.clientIDs).") }
             return try await submit(request, id: JobID(rawValue: id), context)
         }
-        table.on(.listJobs) { request, context in try await list(request, of: context.tenant) }
+        table.list(.listJobs, as: "jobs", by: RecordFilter.parameters) {
+            RecordFilter($0)
+        } page: { filter, context, part in
+            try await service.records.jobs(
+                of: context.tenant, where: filter, after: part.cursor, limit: part.limit)
+        } body: {
+            try await service.body(of: $0)
+        }
         table.on(.job) { request, context in
             var record = try await record(context)
             let preferences = Preferences(request)
@@ -69,23 +76,6 @@ struct JobRoutes: Sendable {
     }
 
     private static func path(of id: JobID) -> String { "/v1/jobs/\(id.rawValue)" }
-
-    // MARK: Looking
-
-    private struct Listing: Encodable {
-        var jobs: [JobBody]
-        @Nullable var next: String?
-    }
-
-    private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        var filter = RecordFilter()
-        let query = try ListParameters(request, filters: RecordFilter.parameters) { filter = RecordFilter($0) }
-        let page = try await service.records.jobs(
-            of: tenant, where: filter, after: query.cursor, limit: query.limit)
-        var jobs: [JobBody] = []
-        for record in page.elements { jobs.append(try await service.body(of: record)) }
-        return try .json(Listing(jobs: jobs, next: page.next.map(ListParameters.cursor)))
-    }
 
     // MARK: Ending
 

@@ -11,14 +11,19 @@ struct ListParameters {
     var cursor: String?
     var limit: Int
 
+    /// Reads the parameters of a list.
+    ///
     /// - Parameters:
     ///   - filters: The parameters that the list is narrowed by; one that ends in a dot is what others begin with.
     ///   - read: Takes them.
     /// - Throws: A problem that names every parameter which can't be taken.
-    init(_ request: Request, filters: [String] = [], read: (FieldReader) -> Void = { _ in }) throws(Problem) {
-        let errors = ValidationErrors()
-        let query = try Query(request).reader(known: filters + ["cursor", "limit"], errors)
-        read(query)
+    static func read<Filter>(
+        _ request: Request, _ filters: [String] = [], _ read: (FieldReader) -> Filter = { _ in () }
+    ) throws(Problem) -> (filter: Filter, part: ListParameters) {
+        try request.parameters(filters + ["cursor", "limit"]) { query in (read(query), ListParameters(query)) }
+    }
+
+    private init(_ query: FieldReader) {
         limit = Self.defaultPage
         if let text = query.string("limit") {
             if let number = Int(text), (1...Self.longestPage).contains(number) {
@@ -28,7 +33,6 @@ struct ListParameters {
             }
         }
         cursor = Self.cursor(query)
-        try errors.check()
     }
 
     /// A cursor as clients see it: opaque, and fit for a URL.
@@ -50,5 +54,28 @@ struct ListParameters {
             decoded.hasPrefix("v1:"), decoded.utf8.count <= 128
         else { return nil }
         return String(decoded.dropFirst(3))
+    }
+}
+
+extension RouteTable {
+    /// Answers a list page by page: its elements under `name`, and `next`.
+    ///
+    /// - Parameters:
+    ///   - filters: As in ``ListParameters/read(_:_:_:)``.
+    ///   - page: Finds a part of what the filter lets through.
+    ///   - body: Shows an element.
+    func list<Filter, Element: Sendable, Body: Encodable & Sendable>(
+        _ endpoint: Endpoint, as name: String, by filters: [String] = [],
+        read: @escaping @Sendable (FieldReader) -> Filter,
+        page: @escaping @Sendable (Filter, ServiceContext, ListParameters) async throws -> Page<Element>,
+        body: @escaping @Sendable (Element) async throws -> Body
+    ) {
+        on(endpoint) { request, context in
+            let (filter, part) = try ListParameters.read(request, filters, read)
+            let page = try await page(filter, context, part)
+            var bodies: [Body] = []
+            for element in page.elements { bodies.append(try await body(element)) }
+            return try .json([name: bodies, "next": page.next.map(ListParameters.cursor)] as JSONFields)
+        }
     }
 }

@@ -39,17 +39,10 @@ struct CategoryRoutes: Sendable {
         return try .json(category, isNew ? .created : .ok, headers: [.location: "/v1/categories/\(id)"])
     }
 
-    private struct Listing: Encodable {
-        var categories: [Category]
-    }
-
     private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        let errors = ValidationErrors()
-        let query = try Query(request).reader(known: ["as"], errors)
-        let form = query.choice("as", CategoryExport.self)
-        try errors.check()
+        let form = try request.parameters(["as"]) { $0.choice("as", CategoryExport.self) }
         let categories = try await service.records.categories(of: tenant)
-        guard let form else { return try .json(Listing(categories: categories)) }
+        guard let form else { return try .json(["categories": categories]) }
         return Response(
             status: .ok, headers: [.contentType: form.mediaType, .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: try form.text(categories))))

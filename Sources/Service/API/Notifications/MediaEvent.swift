@@ -29,11 +29,9 @@ struct MediaEvent {
 
     /// Of no use once it has fired.
     func call(to url: String) -> OutgoingCall {
-        var bytes: [UInt8] = []
-        body.write(to: &bytes)
-        return OutgoingCall(
+        OutgoingCall(
             id: FiringID.generate().rawValue, tenant: notification.tenant, type: .notificationMediaFailed,
-            subject: notification.id.rawValue, url: url, body: TokenTemplate(Data(bytes), hiding: []),
+            subject: notification.id.rawValue, url: url, body: TokenTemplate(Data(body.bytes), hiding: []),
             giveUpAt: notification.next.map { max($0.at, now + Self.shortest) },
             traceparent: notification.submission.traceparent)
     }

@@ -2,76 +2,12 @@ public import SatchelCore
 import FoundationEssentials
 public import Payloads
 
-/// A notification as the API shows it.
-struct NotificationBody: Encodable {
-    /// How far its media are.
-    enum Media: String, Encodable {
-        case none, preparing, ready, partial, failed
-    }
-
-    struct Next: Encodable {
-        var number: Int
-        var at: Instant
-        @Nullable var local: String?
-        @Nullable var note: String?
-    }
-
-    struct Last: Encodable {
-        var number: Int
-        var state: FiringRecord.State
-        var scheduledAt: Instant
-        @Nullable var firedAt: Instant?
-    }
-
-    var id: String
-    var generation: Int
-    var state: NotificationRecord.State
-    var media: Media
-    @Nullable var job: String?
-    @Nullable var category: String?
-    @Nullable var trigger: Trigger?
-    var firings: NotificationRecord.Counts
-    @Nullable var last: Last?
-    @Nullable var next: Next?
-    /// As it would leave now; as it came, while its media are being prepared.
-    var payloadBytes: Int
-    /// As far as they can be known while media are being prepared.
-    var warnings: [NotificationWarning]
-    var metadata: [String: String]
-    var createdAt: Instant
-    @Nullable var finishedAt: Instant?
-    /// When its record goes.
-    @Nullable var expiresAt: Instant?
-    @Nullable var error: ErrorReport?
+/// How far a notification's media are.
+enum NotificationMedia: String, Encodable {
+    case none, preparing, ready, partial, failed
 }
 
-/// A firing as the API shows it, but for its payload.
-private struct FiringBody: Encodable {
-    struct Call: Encodable {
-        var state: WebhookReport.State
-        var attempts: Int
-        @Nullable var nextAt: Instant?
-        @Nullable var reason: String?
-    }
-
-    var notification: String
-    var number: Int
-    var id: String
-    var generation: Int
-    var state: FiringRecord.State
-    var scheduledAt: Instant
-    @Nullable var firedAt: Instant?
-    @Nullable var late: Double?
-    var coalesced: Int
-    @Nullable var call: Call?
-    var failed: [FiringMedium.Failure]
-    var dropped: [String]
-    /// How many came to it.
-    var responses: Int
-    @Nullable var error: ErrorReport?
-}
-
-extension NotificationBody.Media {
+extension NotificationMedia {
     /// - Parameters:
     ///   - job: That prepares them; nil where there is none, or none yet.
     ///   - ready: What was prepared of them before, by identifier.
@@ -94,7 +30,8 @@ extension NotificationBody.Media {
 }
 
 extension Service {
-    func body(of record: NotificationRecord) async throws -> NotificationBody {
+    /// A notification as the API shows it.
+    func body(of record: NotificationRecord) async throws -> JSONFields {
         var last: FiringRecord?
         if record.fired > 0 {
             last = try await records.firing(record.fired, of: record.id, tenant: record.tenant)
@@ -106,7 +43,7 @@ extension Service {
             job: id, ready: ready,
             materials: try await records.materials(
                 [record.tenant: .init(record.submission, job: id, ready: ready)])[record.tenant] ?? FiringMaterials())
-        let media = NotificationBody.Media(of: record, id.flatMap { source.materials.jobs[$0] }, ready: ready)
+        let media = NotificationMedia(of: record, id.flatMap { source.materials.jobs[$0] }, ready: ready)
         // What was taken once is taken again, but by other settings.
         let payload = try? NotificationPayload(record.submission, of: record.tenant, self)
         var made: NotificationPayload.Made?
@@ -114,21 +51,27 @@ extension Service {
             made = try? payload?.made(from: source, at: try await records.now(), for: .init(record))
         }
         let facts = try payload?.facts(made, source)
-        return NotificationBody(
-            id: record.id.rawValue, generation: record.generation, state: record.state, media: media,
-            job: record.job?.rawValue, category: record.submission.category, trigger: record.submission.trigger,
-            firings: record.counts,
-            last: last.map {
-                NotificationBody.Last(
-                    number: $0.number, state: $0.state, scheduledAt: $0.scheduledAt, firedAt: $0.firedAt)
-            },
-            next: record.next.map {
-                NotificationBody.Next(number: record.fired + 1, at: $0.at, local: $0.local, note: $0.note)
-            },
-            payloadBytes: made?.payload.count ?? record.submission.payload.utf8.count,
-            warnings: facts?.warnings ?? [], metadata: record.submission.metadata, createdAt: record.createdAt,
-            finishedAt: record.finishedAt,
-            expiresAt: record.finishedAt.map { $0 + NotificationRetention.finished }, error: record.error)
+        let shownLast = last.map { last -> JSONFields in
+            [
+                "number": last.number, "state": last.state, "scheduledAt": last.scheduledAt,
+                "firedAt": last.firedAt,
+            ]
+        }
+        let next = record.next.map { next -> JSONFields in
+            ["number": record.fired + 1, "at": next.at, "local": next.local, "note": next.note]
+        }
+        return [
+            "id": record.id.rawValue, "generation": record.generation, "state": record.state, "media": media,
+            "job": record.job?.rawValue, "category": record.submission.category,
+            "trigger": record.submission.trigger, "firings": record.counts, "last": shownLast, "next": next,
+            // As it would leave now; as it came, while its media are being prepared.
+            "payloadBytes": made?.payload.count ?? record.submission.payload.utf8.count,
+            // As far as they can be known while media are being prepared.
+            "warnings": facts?.warnings ?? [], "metadata": record.submission.metadata,
+            "createdAt": record.createdAt, "finishedAt": record.finishedAt,
+            // When its record goes.
+            "expiresAt": record.finishedAt.map { $0 + NotificationRetention.finished }, "error": record.error,
+        ]
     }
 
     /// A firing as the API shows it: its payload is byte for byte as it was handed over, with its links as far as they live.
@@ -140,21 +83,23 @@ extension Service {
             let text = try await records.text(of: template, of: firing.tenant)
             payload = try JSONDocument.read(Array(text), .enriched).root
         }
-        let body = FiringBody(
-            notification: firing.notification.rawValue, number: firing.number, id: firing.id.rawValue,
-            generation: firing.generation, state: firing.state, scheduledAt: firing.scheduledAt,
-            firedAt: firing.firedAt, late: firing.late, coalesced: firing.coalesced,
-            call: call.map {
-                FiringBody.Call(
-                    state: $0.report.state, attempts: $0.report.attempts, nextAt: $0.report.nextAt,
-                    reason: $0.report.reason)
-            },
-            failed: firing.failed, dropped: firing.dropped,
-            responses: firing.ticket == nil
-                ? 0
-                : try await records.responseCount(
-                    of: firing.notification, firing: firing.number, tenant: firing.tenant),
-            error: firing.error)
+        let handover = call.map { call -> JSONFields in
+            [
+                "state": call.report.state, "attempts": call.report.attempts, "nextAt": call.report.nextAt,
+                "reason": call.report.reason,
+            ]
+        }
+        var responses = 0
+        if firing.ticket != nil {
+            responses = try await records.responseCount(
+                of: firing.notification, firing: firing.number, tenant: firing.tenant)
+        }
+        let body: JSONFields = [
+            "notification": firing.notification.rawValue, "number": firing.number, "id": firing.id.rawValue,
+            "generation": firing.generation, "state": firing.state, "scheduledAt": firing.scheduledAt,
+            "firedAt": firing.firedAt, "late": firing.late, "coalesced": firing.coalesced, "call": handover,
+            "failed": firing.failed, "dropped": firing.dropped, "responses": responses, "error": firing.error,
+        ]
         let facts = try JSONDocument.read(Array(try JSON.encode(body)), .passedOn).root
         return JSONValue(members: facts.members + [("payload", payload)])
     }

@@ -81,13 +81,11 @@ struct NotificationEvent {
     func call(
         to url: String, body: JSONValue, hiding tokens: [AccessToken] = [], keys: [RenditionKeyPlace: String] = [:]
     ) -> OutgoingCall {
-        var bytes: [UInt8] = []
-        body.write(to: &bytes)
         // Repeated as callbacks are, within the time that the firing is worth anything.
         let limit = max(notification.submission.lateLimit, Self.shortestHandover)
         return OutgoingCall(
             id: firing.id.rawValue, tenant: firing.tenant, type: type, subject: firing.id.rawValue, url: url,
-            body: TokenTemplate(Data(bytes), hiding: tokens, keys: keys),
+            body: TokenTemplate(Data(body.bytes), hiding: tokens, keys: keys),
             giveUpAt: max(
                 firing.scheduledAt + .seconds(fraction: limit), now + .seconds(fraction: Self.shortestHandover)),
             traceparent: notification.submission.traceparent)

@@ -78,8 +78,7 @@ public struct NotificationFiles: Sendable {
             }
         }
         try errors.check()
-        body.description = []
-        JSONValue(members: members).write(to: &body.description)
+        body.description = JSONValue(members: members).bytes
         return body
     }
 

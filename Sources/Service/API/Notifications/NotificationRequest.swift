@@ -72,7 +72,7 @@ struct NotificationReader {
         var payload: [UInt8] = []
         if let value = reader.value("payload") {
             if value.isObject || (format == .expo && value.isArray) {
-                value.write(to: &payload)
+                payload = value.bytes
             } else {
                 reader.addError("payload", "Must be \(format.form).")
             }

@@ -14,22 +14,30 @@ struct NotificationRoutes: Sendable {
         table.on(.putNotification) { request, context in
             try await submit(request, id: wellFormedID(context), context)
         }
-        table.on(.listNotifications) { request, context in try await list(request, of: context.tenant) }
-        table.on(.notification) { _, context in .json(try JSON.encode(try await service.body(of: record(context)))) }
+        table.list(.listNotifications, as: "notifications", by: ["list", "category"]) { query in
+            (
+                list: query.choice("list", NotificationList.self) ?? .pending,
+                category: query.string("category", bytes: 0...256)
+            )
+        } page: { filter, context, part in
+            try await service.records.notifications(
+                of: context.tenant, in: filter.list, category: filter.category, after: part.cursor,
+                limit: part.limit)
+        } body: {
+            try await service.body(of: $0)
+        }
+        table.on(.notification) { _, context in try await .json(service.body(of: record(context))) }
         table.on(.deleteNotification) { request, context in
-            let errors = ValidationErrors()
-            let query = try Query(request).reader(known: ["from"], errors)
-            let list = query.choice("from", NotificationRemoval.self) ?? .all
-            try errors.check()
+            let list = try request.parameters(["from"]) { $0.choice("from", NotificationRemoval.self) ?? .all }
             _ = try await service.records.remove(wellFormedID(context), of: context.tenant, from: list)
             return Response(status: .noContent)
         }
         table.on(.fireNotification) { request, context in try await fire(request, context) }
         table.on(.notificationFirings) { request, context in
             let record = try await record(context)
-            let query = try ListParameters(request)
+            let part = try ListParameters.read(request).part
             let page = try await service.records.firings(
-                of: record.id, tenant: record.tenant, after: query.cursor, limit: query.limit)
+                of: record.id, tenant: record.tenant, after: part.cursor, limit: part.limit)
             return try await listing(page.elements, next: page.next)
         }
         table.on(.notificationFiring) { _, context in
@@ -76,8 +84,7 @@ struct NotificationRoutes: Sendable {
         preferences.add(to: &headers)
         let isNew = if case .created = answer { true } else { false }
         if case .unchanged = answer { headers["Idempotent-Replayed"] = "true" }
-        return .json(
-            try JSON.encode(try await service.body(of: record)), isNew ? .created : .ok, headers: headers)
+        return try .json(try await service.body(of: record), isNew ? .created : .ok, headers: headers)
     }
 
     /// Waits for the media; without a trigger for the firing.
@@ -103,45 +110,22 @@ struct NotificationRoutes: Sendable {
 
     // MARK: Looking
 
-    private struct Listing: Encodable {
-        var notifications: [NotificationBody]
-        @Nullable var next: String?
-    }
-
-    private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        var list = NotificationList.pending
-        var category: String?
-        let parameters = try ListParameters(request, filters: ["list", "category"]) { query in
-            list = query.choice("list", NotificationList.self) ?? list
-            category = query.string("category", bytes: 0...256)
-        }
-        let page = try await service.records.notifications(
-            of: tenant, in: list, category: category, after: parameters.cursor, limit: parameters.limit)
-        var bodies: [NotificationBody] = []
-        for record in page.elements { bodies.append(try await service.body(of: record)) }
-        return try .json(Listing(notifications: bodies, next: page.next.map(ListParameters.cursor)))
-    }
-
     private func listing(_ firings: [FiringRecord], next: String?) async throws -> Response {
         var documents: [JSONValue] = []
         for firing in firings { documents.append(try await service.document(firing)) }
-        return .json(
-            JSONValue(members: [
-                ("firings", JSONValue(elements: documents)),
-                ("next", next.map { JSONValue(ListParameters.cursor($0)) } ?? .null),
-            ]))
+        return .page("firings", documents, next: next)
     }
 
     /// The tenant's list. Its `next` is never null: whoever comes back with it gets what came since.
     private func listFirings(_ request: Request, of tenant: TenantID) async throws -> Response {
-        let query = try ListParameters(request)
-        guard let place = query.cursor.map({ Int64($0) }) ?? 0 else {
+        let part = try ListParameters.read(request).part
+        guard let place = part.cursor.map({ Int64($0) }) ?? 0 else {
             throw Problem.invalid("cursor", "Must be the 'next' of a previous page.")
         }
         let end = ContinuousClock.now + .seconds(Preferences(request).wait ?? 0)
         var firings: [FiringRecord]
         while true {
-            firings = try await service.records.firings(of: tenant, after: place, limit: query.limit)
+            firings = try await service.records.firings(of: tenant, after: place, limit: part.limit)
             guard firings.isEmpty, .now < end, !service.health.isDraining else { break }
             try await Task.sleep(for: Self.pollInterval)
         }
@@ -156,12 +140,8 @@ struct NotificationRoutes: Sendable {
     private func fire(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let record = try await record(context)
         let body = try await IncomingBody(request, limit: Int64(service.settings.intake.jsonBytes)).collect()
-        var hasHandover = true
-        if body.readableBytes > 0 {
-            let errors = ValidationErrors()
-            let reader = try FieldReader(body: body.readableBytesView, known: ["handover"], errors)
-            hasHandover = reader.bool("handover") ?? true
-            try errors.check()
+        let hasHandover = try FieldReader.read(body, ["handover"], isOptional: true) {
+            $0.bool("handover") ?? true
         }
         let key = try Submitting(service: service).idempotencyKey(of: request)
         let firing = try await service.notifications.fire(

@@ -6,21 +6,15 @@ struct AuditRoutes: Sendable {
     let service: Service
 
     func add(to table: RouteTable) {
-        table.on(.listAudit) { request, context in
-            var filter = AuditFilter()
-            let query = try ListParameters(request, filters: ["action", "actor", "since"]) { query in
-                filter.action = query.choice("action", AuditEntry.Action.self)
-                filter.actor = query.string("actor", bytes: 1...64).map(AuditActorFilter.init)
-                filter.since = query.instant("since")
-            }
-            let page = try await service.records.audit(
-                of: context.tenant, where: filter, after: query.cursor, limit: query.limit)
-            return try .json(Listing(audit: page.elements, next: page.next.map(ListParameters.cursor)))
+        table.list(.listAudit, as: "audit", by: ["action", "actor", "since"]) { query in
+            AuditFilter(
+                action: query.choice("action", AuditEntry.Action.self),
+                actor: query.string("actor", bytes: 1...64).map(AuditActorFilter.init), since: query.instant("since"))
+        } page: { filter, context, part in
+            try await service.records.audit(
+                of: context.tenant, where: filter, after: part.cursor, limit: part.limit)
+        } body: {
+            $0
         }
-    }
-
-    private struct Listing: Encodable {
-        var audit: [AuditEntry]
-        @Nullable var next: String?
     }
 }

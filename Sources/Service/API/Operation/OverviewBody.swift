@@ -1,156 +1,85 @@
 import SatchelCore
 import Stores
 
-/// What an operator looks at first, as the API shows it.
-struct OverviewBody: Encodable {
-    /// In how many seconds half of them, and all but one in twenty, were done; null where there were none.
-    struct Times: Encodable {
-        @Nullable var p50: Double?
-        @Nullable var p95: Double?
-
-        init(_ histogram: Histogram) {
-            p50 = histogram.quantile(0.5).map(Self.rounded)
-            p95 = histogram.quantile(0.95).map(Self.rounded)
+extension TenantOverview {
+    /// What an operator looks at first, as the API shows it.
+    func shown(within quotas: Quotas) -> JSONFields {
+        let count = Int64(Self.span.inSeconds / 60)
+        let first = at.minute - .seconds(60 * (count - 1))
+        let tallies = tallies.filter { $0.key.minute >= first }
+        let byMinute = Dictionary(grouping: tallies, by: \.key.minute)
+        // The latest last.
+        let minutes = (0..<count).map { number in
+            let minute = first + .seconds(60 * number)
+            return Self.ends(at: minute, Dictionary(byMinute[minute] ?? []) { first, _ in first })
         }
-
-        private static func rounded(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
-    }
-
-    /// Attachments that came to their end within a time.
-    struct Ends: Encodable {
-        /// When that begins.
-        var at: Instant
-        var delivered: Int64
-        var failed: Int64
-        var cancelled: Int64
-        var waiting: Times
-        var work: Times
-
-        init(at: Instant, _ tallies: [Tally.Key: Tally]) {
-            func count(_ state: WorkState) -> Int64 {
-                tallies.reduce(0) { $0 + ($1.key.state == state ? $1.value.count : 0) }
-            }
-            self.at = at
-            delivered = count(.delivered)
-            failed = count(.failed)
-            cancelled = count(.cancelled)
-            let all = tallies.values.reduce(into: Tally()) { $0.add($1) }
-            waiting = Times(all.waiting)
-            work = Times(all.work)
+        // Attachments that failed within the hour, by code.
+        let codes = tallies.reduce(into: [String: Int64]()) { codes, tally in
+            if let code = tally.key.code { codes[code.rawValue, default: 0] += tally.value.count }
         }
+        let calls: JSONFields = ["failing": failingCalls, "failed": failedCalls]
+        return [
+            "at": at, "hour": Self.ends(at: first, tallies), "minutes": minutes, "codes": codes,
+            "storedBytes": Self.used(usage.storedBytes, of: quotas.storedBytes),
+            "unfinishedJobs": Self.used(Int64(usage.pendingJobs), of: quotas.pendingJobs.map { Int64($0) }),
+            "leases": Self.used(Int64(usage.liveLeases), of: quotas.liveLeases.map { Int64($0) }),
+            "links": links, "grants": grants, "notificationsDue": dueNotifications, "calls": calls,
+        ]
     }
 
     /// What there is, and how much there may be; null for any amount.
-    struct Used: Encodable {
-        var used: Int64
-        @Nullable var quota: Int64?
+    private static func used(_ amount: Int64, of quota: Int64?) -> JSONFields { ["used": amount, "quota": quota] }
+
+    /// Attachments that came to their end within a time.
+    ///
+    /// - Parameter at: When that begins.
+    private static func ends(at: Instant, _ tallies: [Tally.Key: Tally]) -> JSONFields {
+        func count(_ state: WorkState) -> Int64 {
+            tallies.reduce(0) { $0 + ($1.key.state == state ? $1.value.count : 0) }
+        }
+        let all = tallies.values.reduce(into: Tally()) { $0.add($1) }
+        return [
+            "at": at, "delivered": count(.delivered), "failed": count(.failed), "cancelled": count(.cancelled),
+            "waiting": times(all.waiting), "work": times(all.work),
+        ]
     }
 
-    struct Calls: Encodable {
-        /// That are tried again.
-        var failing: Int
-        /// That were given up.
-        var failed: Int
-    }
-
-    var at: Instant
-    /// All of the last hour.
-    var hour: Ends
-    /// Of each of its minutes, the latest last.
-    var minutes: [Ends]
-    /// Attachments that failed within the hour, by code.
-    var codes: [String: Int64]
-    var storedBytes: Used
-    var unfinishedJobs: Used
-    var leases: Used
-    var links: Int
-    var grants: Int
-    /// That fire within the next hour.
-    var notificationsDue: Int
-    var calls: Calls
-    /// Of all tenants, for administrators; null for others.
-    @Nullable var service: ServiceFigures?
-
-    init(_ overview: TenantOverview, within quotas: Quotas) {
-        at = overview.at
-        let minutes = Int64(TenantOverview.span.inSeconds / 60)
-        let first = overview.at.minute - .seconds(60 * (minutes - 1))
-        let tallies = overview.tallies.filter { $0.key.minute >= first }
-        let byMinute = Dictionary(grouping: tallies, by: \.key.minute)
-        hour = Ends(at: first, tallies)
-        self.minutes = (0..<minutes).map { number in
-            let minute = first + .seconds(60 * number)
-            return Ends(at: minute, Dictionary(byMinute[minute] ?? []) { first, _ in first })
+    /// In how many seconds half of them, and all but one in twenty, were done; null where there were none.
+    private static func times(_ histogram: Histogram) -> JSONFields {
+        func quantile(_ share: Double) -> Double? {
+            histogram.quantile(share).map { ($0 * 1000).rounded() / 1000 }
         }
-        codes = tallies.reduce(into: [:]) { codes, tally in
-            if let code = tally.key.code { codes[code.rawValue, default: 0] += tally.value.count }
-        }
-        storedBytes = Used(used: overview.usage.storedBytes, quota: quotas.storedBytes)
-        unfinishedJobs = Used(used: Int64(overview.usage.pendingJobs), quota: quotas.pendingJobs.map { Int64($0) })
-        leases = Used(used: Int64(overview.usage.liveLeases), quota: quotas.liveLeases.map { Int64($0) })
-        links = overview.links
-        grants = overview.grants
-        notificationsDue = overview.dueNotifications
-        calls = Calls(failing: overview.failingCalls, failed: overview.failedCalls)
+        return ["p50": quantile(0.5), "p95": quantile(0.95)]
     }
 }
 
-/// What an administrator sees of the whole service: the store's figures, and this node's health.
-struct ServiceFigures: Encodable {
-    struct Check: Encodable {
-        var name: String
-        var ready: Bool
-        /// What is wrong.
-        @Nullable var detail: String?
-        /// What to do about it.
-        @Nullable var advice: String?
-    }
-
-    struct Lane: Encodable {
-        var lane: JobLane
-        var pending: Int
-        var running: Int
-        /// Seconds since the oldest that is due became so; null where none waits.
-        @Nullable var oldest: Double?
-    }
-
-    var ready: Bool
-    var checks: [Check]
-    var lanes: [Lane]
-    /// Codec processes of this node that did not end by themselves, by cause, since it began.
-    var codecDeaths: [String: Int64]
-    /// On the disk of this node where sources are received and outputs staged; null where that can't be told.
-    @Nullable var freeBytes: Int64?
-    /// Of all renditions, equal ones of a tenant counted once.
-    var blobBytes: Int64
-    var leases: Int
-    var links: Int
-    var grants: Int
-    /// That wait, for the first or another attempt.
-    var callsPending: Int
-
-    init(of service: Service) async throws {
-        let report = await service.health.report()
-        ready = report.ready
-        checks = report.checks.sorted { $0.key < $1.key }.map { name, check in
-            Check(
-                name: name, ready: check.ready, detail: check.detail,
-                advice: check.ready ? nil : service.health.advice(on: name))
+extension Service {
+    /// What an administrator sees of the whole service: the store's figures, and this node's health.
+    var figures: JSONFields {
+        get async throws {
+            let report = await health.report()
+            let checks = report.checks.sorted { $0.key < $1.key }.map { name, check -> JSONFields in
+                [
+                    "name": name, "ready": check.ready, "detail": check.detail,
+                    "advice": check.ready ? nil : health.advice(on: name),
+                ]
+            }
+            let statistics = try await records.statistics()
+            let lanes = JobLane.allCases.map { lane -> JSONFields in
+                let queue = statistics.queues[lane] ?? StoreStatistics.Queue()
+                return [
+                    "lane": lane, "pending": queue.pending, "running": queue.running,
+                    // Seconds since the oldest that is due became so; null where none waits.
+                    "oldest": queue.oldestAges.values.max()?.inSeconds,
+                ]
+            }
+            return [
+                "ready": report.ready, "checks": checks, "lanes": lanes,
+                "codecDeaths": metrics.counts(of: "codec_deaths_total"), "freeBytes": try? await store.freeBytes(),
+                "blobBytes": statistics.blobBytes, "leases": statistics.liveLeases, "links": statistics.liveLinks,
+                "grants": statistics.liveGrants, "callsPending": statistics.pendingWebhooks,
+            ]
         }
-        let statistics = try await service.records.statistics()
-        lanes = JobLane.allCases.map { lane in
-            let queue = statistics.queues[lane] ?? StoreStatistics.Queue()
-            return Lane(
-                lane: lane, pending: queue.pending, running: queue.running,
-                oldest: queue.oldestAges.values.max()?.inSeconds)
-        }
-        codecDeaths = service.metrics.counts(of: "codec_deaths_total")
-        freeBytes = try? await service.store.freeBytes()
-        blobBytes = statistics.blobBytes
-        leases = statistics.liveLeases
-        links = statistics.liveLinks
-        grants = statistics.liveGrants
-        callsPending = statistics.pendingWebhooks
     }
 }
 

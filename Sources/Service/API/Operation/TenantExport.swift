@@ -38,10 +38,10 @@ public struct TenantExport: Sendable {
             try await Page.forEach(of: {
                 try await records.jobs(of: tenant, where: RecordFilter(), after: $0, limit: Self.page)
             }) {
-                try take(line(JobBody($0, access: [], service)))
+                try take(line(service.body(of: $0, access: [])))
             }
         case .attachments:
-            try await attachments { try take(line(AttachmentDocument($0, access: nil, service))) }
+            try await attachments { try take(line(service.document(of: $0, access: nil))) }
         case .notifications:
             // One that repeats may be in both lists.
             var told: Set<NotificationID> = []
@@ -74,16 +74,16 @@ public struct TenantExport: Sendable {
             try await Page.forEach(of: {
                 try await records.calls(of: tenant, where: CallFilter(), after: $0, limit: Self.page)
             }) {
-                try take(line(CallBody($0)))
+                try take(line($0.shown))
             }
         case .uploads:
             try await Page.forEach(of: { try await records.uploads(of: tenant, in: nil, after: $0, limit: Self.page) })
             {
-                try take(line(UploadDocument($0)))
+                try take(line($0.shown))
             }
         case .keys:
             try await Page.forEach(of: { try await records.keys(of: tenant, after: $0, limit: Self.page) }) {
-                try take(line(KeyRoutes.KeyBody($0)))
+                try take(line($0.shown))
             }
         case .audit:
             try await Page.forEach(of: {
@@ -103,11 +103,7 @@ public struct TenantExport: Sendable {
 
     private func line(_ value: some Encodable) throws -> Data { Self.withoutSecrets(try JSON.encode(value)) }
 
-    private func line(_ value: JSONValue) throws -> Data {
-        var bytes: [UInt8] = []
-        value.write(to: &bytes)
-        return Self.withoutSecrets(Data(bytes))
-    }
+    private func line(_ value: JSONValue) -> Data { Self.withoutSecrets(Data(value.bytes)) }
 
     /// What was handed over has links and tickets in it. Their ids stay, by which records tell of them. Of what renditions are
     /// encrypted with only the key is left out.
@@ -117,7 +113,7 @@ public struct TenantExport: Sendable {
         guard marks.contains(where: text.contains) else { return line }
         // Prefix and id, then the secret and the checksum: see `TokenFormat`.
         text.replace(/(sat[a-z]_[0-9A-Za-z]{22})[0-9A-Za-z]{49}/) { "\($0.1)…" }
-        // 32 bytes in base64, and 44 or 48 in hexadecimal: see `EncryptionBody`.
+        // 32 bytes in base64, and 44 or 48 in hexadecimal: see `MediaEncryption`.
         text.replace(/"k":\s*"[0-9A-Za-z_-]{43}"/) { _ in "\"k\":\"\"" }
         text.replace(/"fragment":\s*"[0-9a-f]{88,96}"/) { _ in "\"fragment\":\"\"" }
         return Data(text.utf8)

@@ -47,7 +47,7 @@ struct PreparedMedium: Hashable, Sendable {
     /// As it is in a payload, with links that `token` opens.
     func delivered(by token: AccessToken, _ service: Service) -> DeliveredMedium {
         func encryption(_ rendition: Rendition) -> JSONValue? {
-            service.encryption(of: rendition, attachment.tenant)?.json
+            service.payloadEncryption(of: rendition, attachment.tenant)
         }
         var options = attachment.options
         options.typeHint = rendition.uti

@@ -24,12 +24,6 @@ struct PreviewRoutes: Sendable {
 
     // MARK: Making
 
-    private struct Body: Encodable {
-        var id: String
-        var url: String
-        var expiresAt: Instant
-    }
-
     private func create(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = NotificationID(rawValue: try context.parameter("id"))
         let (number, life) = try await wishes(request)
@@ -50,21 +44,21 @@ struct PreviewRoutes: Sendable {
         guard try await service.records.open([ticket] + [draft.ticket].compactMap(\.self), draft.links) else {
             throw Problem.notFound
         }
-        let body = Body(
-            id: ticket.id, url: "\(service.settings.publicURL)/p/\(token.token.secretText)", expiresAt: ticket.expiresAt
-        )
+        let body: JSONFields = [
+            "id": ticket.id, "url": "\(service.settings.publicURL)/p/\(token.token.secretText)",
+            "expiresAt": ticket.expiresAt,
+        ]
         return try .json(body, .created, headers: [.location: "/v1/previews/\(ticket.id)"])
     }
 
     private func wishes(_ request: Request) async throws -> (firing: Int?, life: Double) {
         let body = try await IncomingBody(request, limit: Int64(service.settings.intake.jsonBytes)).collect()
-        guard body.readableBytes > 0 else { return (nil, Self.defaultLife) }
-        let errors = ValidationErrors()
-        let reader = try FieldReader(body: body.readableBytesView, known: ["firing", "ttl"], errors)
-        let firing = reader.integer("firing", in: 1...Int(Int32.max))
-        let life = reader.number("ttl", in: Self.lives) ?? Self.defaultLife
-        try errors.check()
-        return (firing, life)
+        return try FieldReader.read(body, ["firing", "ttl"], isOptional: true) { reader in
+            (
+                reader.integer("firing", in: 1...Int(Int32.max)),
+                reader.number("ttl", in: Self.lives) ?? Self.defaultLife
+            )
+        }
     }
 
     /// A preview that isn't open yet.

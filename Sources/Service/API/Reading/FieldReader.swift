@@ -1,5 +1,7 @@
 import FoundationEssentials
 import HTTPTypes
+import Hummingbird
+import NIOCore
 import Payloads
 
 /// Everything that is wrong with a request, gathered while it is read to its end.
@@ -238,6 +240,50 @@ struct FieldReader {
 
     private static func text(_ number: Double) -> String {
         number == number.rounded() && abs(number) < 9.2e18 ? "\(Int64(number))" : "\(number)"
+    }
+}
+
+extension FieldReader {
+    /// Reads the fields of a body.
+    ///
+    /// - Parameter isOptional: Whether an empty body has no fields, rather than being refused.
+    /// - Throws: A problem that names every field which can't be taken.
+    static func read<Value>(
+        _ body: ByteBuffer, _ known: [String], isOptional: Bool = false, _ read: (FieldReader) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        let errors = ValidationErrors()
+        let reader =
+            if isOptional && body.readableBytes == 0 {
+                FieldReader([], named: .pointer(""), known: known, errors)
+            } else {
+                try FieldReader(body: body.readableBytesView, known: known, errors)
+            }
+        let value = try read(reader)
+        try errors.check()
+        return value
+    }
+}
+
+extension Request {
+    /// Bytes of a body that has a few small fields.
+    private static let bodyLimit: Int64 = 16 << 10
+
+    /// Reads the fields of a small JSON body; see ``FieldReader/read(_:_:isOptional:_:)``.
+    func fields<Value>(
+        _ known: [String], isOptional: Bool = false, _ read: (FieldReader) throws(Problem) -> Value
+    ) async throws -> Value {
+        try FieldReader.read(
+            try await IncomingBody.json(of: self, limit: Self.bodyLimit), known, isOptional: isOptional, read)
+    }
+
+    /// Reads the parameters of the query.
+    ///
+    /// - Throws: A problem that names every parameter which can't be taken.
+    func parameters<Value>(_ known: [String], _ read: (FieldReader) -> Value) throws(Problem) -> Value {
+        let errors = ValidationErrors()
+        let value = read(try Query(self).reader(known: known, errors))
+        try errors.check()
+        return value
     }
 }
 

@@ -17,11 +17,7 @@ struct HandlerRequest: Hashable, Sendable {
     var isPreview: Bool
 
     /// As it is sent.
-    var body: Data {
-        var bytes: [UInt8] = []
-        json.write(to: &bytes)
-        return Data(bytes)
-    }
+    var body: Data { Data(json.bytes) }
 
     private var json: JSONValue {
         JSONValue(members: [

@@ -16,11 +16,10 @@ struct ResponseEvent {
             ("type", JSONValue(CallType.notificationResponse.rawValue)), ("timestamp", JSONValue(now.description)),
             ("data", data),
         ])
-        var bytes: [UInt8] = []
-        document.write(to: &bytes)
         return OutgoingCall(
             id: call, tenant: ticket.tenant, type: .notificationResponse, subject: response.id, url: url,
-            body: TokenTemplate(Data(bytes), hiding: []), isKept: context.category.responses?.recordText ?? true)
+            body: TokenTemplate(Data(document.bytes), hiding: []),
+            isKept: context.category.responses?.recordText ?? true)
     }
 
     private var data: JSONValue {

@@ -34,8 +34,7 @@ enum ResponseReader {
 
     private static func data(_ reader: FieldReader) -> String? {
         guard let value = reader.value("data") else { return nil }
-        var bytes: [UInt8] = []
-        value.write(to: &bytes)
+        let bytes = value.bytes
         guard bytes.count <= ResponseLimits.data else {
             reader.addError("data", "Must be at most \(ResponseLimits.data) bytes, not \(bytes.count).")
             return nil

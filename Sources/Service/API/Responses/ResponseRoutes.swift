@@ -30,22 +30,17 @@ struct ResponseRoutes: Sendable {
     }
 
     private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        var notification: NotificationID?
-        let query = try ListParameters(request, filters: ["notification"]) { query in
-            notification = query.string("notification", bytes: 0...256).map(NotificationID.init)
+        let (notification, part) = try ListParameters.read(request, ["notification"]) { query in
+            query.string("notification", bytes: 0...256).map(NotificationID.init)
         }
         let page = try await service.records.responses(
-            of: tenant, to: notification, after: query.cursor, limit: query.limit)
+            of: tenant, to: notification, after: part.cursor, limit: part.limit)
         var documents: [JSONValue] = []
         for record in page.elements {
             var call: CallRecord?
             if let id = record.call { call = try await service.records.call(id, of: tenant) }
             documents.append(try ResponseDocument(record: record, call: call).json)
         }
-        let answer = JSONValue(members: [
-            ("responses", JSONValue(elements: documents)),
-            ("next", page.next.map { JSONValue(ListParameters.cursor($0)) } ?? .null),
-        ])
-        return .json(answer)
+        return .page("responses", documents, next: page.next)
     }
 }

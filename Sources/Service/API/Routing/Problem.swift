@@ -111,34 +111,15 @@ extension Problem {
 }
 
 extension Problem {
-    private struct Body: Encodable {
-        var type: String
-        var title: String
-        var status: Int
-        var code: String
-        var detail: String
-        var errors: [Field]
-        var expectedOffset: Int64?
-        var providedOffset: Int64?
-
-        enum CodingKeys: String, CodingKey {
-            case type
-            case title
-            case status
-            case code
-            case detail
-            case errors
-            case expectedOffset = "expected-offset"
-            case providedOffset = "provided-offset"
-        }
-    }
-
     /// As JSON.
     var body: Data {
-        let body = Body(
-            type: type, title: status.reasonPhrase, status: status.code, code: code, detail: detail,
-            errors: errors, expectedOffset: offsets?.expected, providedOffset: offsets?.provided)
-        return (try? JSON.encode(body)) ?? Data("{}".utf8)
+        let places: JSONFields =
+            offsets.map { ["expected-offset": $0.expected, "provided-offset": $0.provided] } ?? [:]
+        let fields: JSONFields = [
+            "type": type, "title": status.reasonPhrase, "status": status.code, "code": code, "detail": detail,
+            "errors": errors,
+        ]
+        return (try? JSON.encode(fields + places)) ?? Data("{}".utf8)
     }
 
     var response: Response {

@@ -14,10 +14,15 @@ extension Response {
         return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
     }
 
-    static func json(_ value: JSONValue, _ status: HTTPResponse.Status = .ok) -> Response {
-        var bytes: [UInt8] = []
-        value.write(to: &bytes)
-        return json(Data(bytes), status)
+    static func json(_ value: JSONValue) -> Response { json(Data(value.bytes)) }
+
+    /// A page of a list whose elements hold JSON as it came.
+    static func page(_ name: String, _ elements: [JSONValue], next: String?) -> Response {
+        json(
+            JSONValue(members: [
+                (name, JSONValue(elements: elements)),
+                ("next", next.map { JSONValue(ListParameters.cursor($0)) } ?? .null),
+            ]))
     }
 
     static func json(

@@ -14,24 +14,10 @@ struct TriggerRoutes: Sendable {
             let body = try await IncomingBody.json(of: request, limit: Self.bodyLimit)
             let check = try TriggerCheck(
                 body: body.readableBytesView, now: service.records.time, in: service.timeZones)
-            return try .json(TriggerCheckAnswer(check))
+            let next = check.occurrences.map { next -> JSONFields in
+                ["at": next.at, "local": next.local, "note": next.note]
+            }
+            return try .json(["next": next, "zoneRules": check.zoneRules.rawValue] as JSONFields)
         }
-    }
-}
-
-/// What a check of a trigger answers.
-private struct TriggerCheckAnswer: Encodable {
-    private struct Next: Encodable {
-        var at: Instant
-        @Nullable var local: String?
-        @Nullable var note: String?
-    }
-
-    private var next: [Next]
-    private var zoneRules: String
-
-    init(_ check: TriggerCheck) {
-        next = check.occurrences.map { Next(at: $0.at, local: $0.local, note: $0.note) }
-        zoneRules = check.zoneRules.rawValue
     }
 }

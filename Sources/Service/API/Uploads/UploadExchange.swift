@@ -64,7 +64,7 @@ struct UploadExchange: Sendable {
         if let sha256 = record.sha256, let digest = Data(hexadecimal: sha256) {
             fields[.reprDigest] = "sha-256=:\(digest.base64EncodedString()):"
         }
-        return try .json(UploadDocument(record), headers: fields)
+        return try .json(record.shown, headers: fields)
     }
 
     /// What every answer about an upload says.

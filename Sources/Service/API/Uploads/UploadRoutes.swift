@@ -13,10 +13,17 @@ struct UploadRoutes: Sendable {
     func add(to table: RouteTable) {
         table.on(.openUpload) { request, context in try await open(request, context) }
         table.on(.uploadOptions) { request, _ in options(request, methods: [.post, .get, .options]) }
-        table.on(.listUploads) { request, context in try await list(request, of: context.tenant) }
+        table.list(.listUploads, as: "uploads", by: ["state"]) {
+            $0.choice("state", UploadState.self)
+        } page: { state, context, part in
+            try await service.records.uploads(
+                of: context.tenant, in: state, after: part.cursor, limit: part.limit)
+        } body: {
+            $0.shown
+        }
         table.on(.upload) { _, context in
             guard let record = try await record(context) else { throw Problem.notFound }
-            return try .json(UploadDocument(record))
+            return try .json(record.shown)
         }
         table.on(.deleteUpload) { _, context in
             guard let record = try await record(context) else { throw Problem.notFound }
@@ -64,7 +71,9 @@ struct UploadRoutes: Sendable {
         if let job = wording.job { terms.job = try await submission(job, for: id, of: tenant) }
         let (record, url) = try await add(
             id, terms, length: wording.length, life: wording.ttl, of: tenant)
-        return try .json(UploadDocument(record, url: url), .created, headers: [.location: "/v1/uploads/\(id.rawValue)"])
+        // Where it is sent to is shown once, to whoever opens it.
+        return try .json(
+            record.shown + ["url": url], .created, headers: [.location: "/v1/uploads/\(id.rawValue)"])
     }
 
     /// The job that waits for the upload. It is judged now, so that it is taken then.
@@ -180,20 +189,6 @@ struct UploadRoutes: Sendable {
 
     private func record(_ context: ServiceContext) async throws -> UploadRecord? {
         try await service.records.upload(UploadID(rawValue: try context.parameter("id")), of: try context.tenant)
-    }
-
-    private struct Listing: Encodable {
-        var uploads: [UploadDocument]
-        @Nullable var next: String?
-    }
-
-    private func list(_ request: Request, of tenant: TenantID) async throws -> Response {
-        var state: UploadState?
-        let query = try ListParameters(request, filters: ["state"]) { state = $0.choice("state", UploadState.self) }
-        let page = try await service.records.uploads(
-            of: tenant, in: state, after: query.cursor, limit: query.limit)
-        return try .json(
-            Listing(uploads: page.elements.map { UploadDocument($0) }, next: page.next.map(ListParameters.cursor)))
     }
 }
 

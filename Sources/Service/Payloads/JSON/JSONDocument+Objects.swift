@@ -32,11 +32,4 @@ extension JSONValue {
     public var isObject: Bool { if case .object = self { true } else { false } }
 
     public var isArray: Bool { if case .array = self { true } else { false } }
-
-    /// As it is written.
-    var written: [UInt8] {
-        var bytes: [UInt8] = []
-        write(to: &bytes)
-        return bytes
-    }
 }

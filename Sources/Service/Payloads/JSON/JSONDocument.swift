@@ -20,12 +20,7 @@ public struct JSONDocument: Hashable, Sendable {
         self.after = after
     }
 
-    public var bytes: [UInt8] {
-        var bytes = Array(before)
-        root.write(to: &bytes)
-        bytes += after
-        return bytes
-    }
+    public var bytes: [UInt8] { before + root.bytes + after }
 
     // MARK: Finding
 

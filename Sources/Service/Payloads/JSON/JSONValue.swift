@@ -146,8 +146,14 @@ public struct JSONArray: Hashable, Sendable {
 }
 
 extension JSONValue {
-    /// Appends the value as it is written.
-    public func write(to bytes: inout [UInt8]) {
+    /// The value as it is written.
+    public var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        write(to: &bytes)
+        return bytes
+    }
+
+    private func write(to bytes: inout [UInt8]) {
         switch self {
         case .string(let raw), .literal(let raw): bytes += raw
         case .object(let object):

@@ -101,7 +101,7 @@ private struct Draft {
     private func fits(_ document: JSONDocument) -> Bool {
         guard rules.size(of: document) <= limit else { return false }
         guard let bound = rules.satchel.limit, hasKey else { return true }
-        return document.paths(to: holder).allSatisfy { document[$0].written.count <= bound }
+        return document.paths(to: holder).allSatisfy { document[$0].bytes.count <= bound }
     }
 
     private var hasKey: Bool { !listed.isEmpty || respond != nil }
@@ -194,7 +194,7 @@ private struct Draft {
         }
         if hasKey {
             let value = satchelKey.json
-            let text = rules.satchel.isText ? JSONValue(String(decoding: value.written, as: UTF8.self)) : value
+            let text = rules.satchel.isText ? JSONValue(String(decoding: value.bytes, as: UTF8.self)) : value
             document.set(SatchelKey.name, to: text, inObjectAt: holder)
         } else {
             // One that came along would speak of media that are no longer there.

@@ -42,7 +42,7 @@ struct Failures: AsyncParsableCommand {
             groups.replaceSubrange(index...index, with: rest.map { [$0] } ?? [])
         }
         var writer = ListWriter.failures(format.format)
-        for group in groups { try writer.write(FailureBody(group), cells: group.cells) }
+        for group in groups { try writer.write(group.shown, cells: group.cells) }
         if groups.isEmpty { Console.printError("No failures found.") }
     }
 

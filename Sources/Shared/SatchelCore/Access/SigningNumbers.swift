@@ -27,12 +27,11 @@ public struct SigningNumbers: Hashable, Sendable, Codable {
     }
 
     public init(from decoder: any Decoder) throws {
-        all = try decoder.singleValueContainer().decode([SigningNumber].self)
+        all = try [SigningNumber](from: decoder)
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(all)
+        try all.encode(to: encoder)
     }
 
     /// Those that messages are signed with now.

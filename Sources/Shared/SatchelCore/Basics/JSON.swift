@@ -29,3 +29,38 @@ public enum JSON {
         return try decoder.decode(type, from: data)
     }
 }
+
+/// A JSON object of which each field is named once, where its value is: `["jobId": id, "next": next]`.
+///
+/// Names are written in camelCase, as those of a type's properties are. What is nil is written as null.
+public struct JSONFields: Encodable, Sendable, ExpressibleByDictionaryLiteral {
+    public typealias Field = any Encodable & Sendable
+
+    private var fields: [(String, Field)]
+
+    public init(dictionaryLiteral fields: (String, Field)...) {
+        self.fields = fields
+    }
+
+    /// The fields of both.
+    public static func + (first: JSONFields, second: JSONFields) -> JSONFields {
+        var all = first
+        all.fields += second.fields
+        return all
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: NameKey.self)
+        for (name, value) in fields { try container.encode(value, forKey: NameKey(name)) }
+    }
+}
+
+/// A key that is known at run time alone.
+struct NameKey: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+}

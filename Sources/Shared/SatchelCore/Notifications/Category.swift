@@ -213,25 +213,18 @@ public enum CategoryLimits {
 // MARK: On the wire
 
 extension ActionIcon: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case system
-        case template
-    }
+    private enum CodingKeys: CodingKey { case system, template }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let name = try container.decodeIfPresent(String.self, forKey: .system) {
-            self = .system(name)
-        } else {
-            self = .template(try container.decode(String.self, forKey: .template))
-        }
+        let system = try container.decodeIfPresent(String.self, forKey: .system)
+        self = try system.map { .system($0) } ?? .template(container.decode(String.self, forKey: .template))
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {
-        case .system(let name): try container.encode(name, forKey: .system)
-        case .template(let name): try container.encode(name, forKey: .template)
+        case .system(let name): try ["system": name].encode(to: encoder)
+        case .template(let name): try ["template": name].encode(to: encoder)
         }
     }
 }
@@ -243,15 +236,7 @@ extension ContentControl: Codable {
         case slider
     }
 
-    private enum CodingKeys: String, CodingKey {
-        case type
-        case title
-        case does
-        case sets
-        case minimum
-        case maximum
-        case value
-    }
+    private enum CodingKeys: CodingKey { case type, title, does, sets, minimum, maximum, value }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -269,19 +254,15 @@ extension ContentControl: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        switch self {
-        case .button(let title, let effect):
-            try container.encode(Kind.button, forKey: .type)
-            try container.encode(title, forKey: .title)
-            try container.encode(effect, forKey: .does)
-        case .slider(let title, let target, let minimum, let maximum, let value):
-            try container.encode(Kind.slider, forKey: .type)
-            try container.encode(title, forKey: .title)
-            try container.encode(target, forKey: .sets)
-            try container.encode(minimum, forKey: .minimum)
-            try container.encode(maximum, forKey: .maximum)
-            try container.encode(value, forKey: .value)
-        }
+        let fields: JSONFields =
+            switch self {
+            case .button(let title, let effect): ["type": Kind.button, "title": title, "does": effect]
+            case .slider(let title, let target, let minimum, let maximum, let value):
+                [
+                    "type": Kind.slider, "title": title, "sets": target, "minimum": minimum, "maximum": maximum,
+                    "value": value,
+                ]
+            }
+        try fields.encode(to: encoder)
     }
 }

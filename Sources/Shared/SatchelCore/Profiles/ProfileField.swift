@@ -168,16 +168,6 @@ public struct FieldDescription: Hashable, Sendable {
     public var expected: String { type.expected + (isOptional ? ", or null" : "") }
 }
 
-/// A field's key in JSON.
-struct NameKey: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
-
-    init(_ name: String) { stringValue = name }
-    init?(stringValue: String) { self.init(stringValue) }
-    init?(intValue: Int) { nil }
-}
-
 extension String {
     /// Of snake_case.
     fileprivate var camelCased: String {

@@ -65,10 +65,9 @@ extension CalendarComponents.Weekdays: Codable {
     }
 
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
         switch self {
-        case .one(let weekday): try container.encode(weekday)
-        case .any(let weekdays): try container.encode(weekdays)
+        case .one(let weekday): try weekday.encode(to: encoder)
+        case .any(let weekdays): try weekdays.encode(to: encoder)
         }
     }
 }

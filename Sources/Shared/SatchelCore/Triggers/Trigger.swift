@@ -78,22 +78,16 @@ extension Trigger: Codable {
 
     /// As it was given: fields that it doesn't have are left out.
     public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        switch self {
-        case .interval(let seconds, let repeats):
-            try container.encode(Kind.interval, forKey: .type)
-            try container.encode(seconds, forKey: .seconds)
-            try container.encode(repeats, forKey: .repeats)
-        case .date(let at, let timeZone):
-            try container.encode(Kind.date, forKey: .type)
-            try container.encode(at.text, forKey: .at)
-            try container.encodeIfPresent(timeZone, forKey: .timeZone)
-        case .calendar(let timeZone, let components, let repeats):
-            try container.encode(Kind.calendar, forKey: .type)
-            try container.encode(timeZone, forKey: .timeZone)
-            try container.encode(components, forKey: .components)
-            try container.encode(repeats, forKey: .repeats)
-        case .manual: try container.encode(Kind.manual, forKey: .type)
-        }
+        let fields: JSONFields =
+            switch self {
+            case .interval(let seconds, let repeats):
+                ["type": Kind.interval, "seconds": seconds, "repeats": repeats]
+            case .date(let at, let timeZone):
+                ["type": Kind.date, "at": at.text] + (timeZone.map { ["timeZone": $0] } ?? [:])
+            case .calendar(let timeZone, let components, let repeats):
+                ["type": Kind.calendar, "timeZone": timeZone, "components": components, "repeats": repeats]
+            case .manual: ["type": Kind.manual]
+            }
+        try fields.encode(to: encoder)
     }
 }

@@ -95,8 +95,7 @@ import Testing
         var document = try JSONDocument.read(Array(random.document().utf8), .passedOn)
         let before = document.bytes
         guard let path = document.allPaths.randomElement(using: &random.random) else { return }
-        var old: [UInt8] = []
-        document[path].write(to: &old)
+        let old = document[path].bytes
         document[path] = JSONValue("new")
         let after = document.bytes
         let places = before.indices.filter { before[$0...].starts(with: old) }
