@@ -238,7 +238,7 @@ import Testing
             let text = String(decoding: payload.bytes, as: UTF8.self)
             let data = try #require(try value(at: "/data", of: text))
             let hasKey = data["satchel"] != nil
-            #expect(!hasKey || data.written.count <= 2048)
+            #expect(!hasKey || data.bytes.count <= 2048)
             #expect(payload.dropped.map(\.text) == (hasKey ? [] : ["satchel"]))
             // The place itself is another matter.
             #expect(try value(at: "/big_picture", of: text)?.text == "https://m/c/1/main.jpg")
