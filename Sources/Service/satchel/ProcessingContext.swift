@@ -39,8 +39,9 @@ struct ProcessingContext {
         return ProcessingContext(store: store, codecs: codecs, pipeline: pipeline)
     }
 
-    func close() async {
-        await codecs.shutdown()
+    /// Stops the codecs after `body`, even if it fails.
+    func closing<Value>(after body: () async throws -> Value) async throws -> Value {
+        try await ending(with: { await codecs.shutdown() }, body)
     }
 }
 
@@ -60,4 +61,12 @@ func startCodecs(_ codecs: CodecPool, _ decoderSet: DecoderSet) async throws {
     } catch {
         throw CommandFailure(error)
     }
+}
+
+/// Calls `end` after `body`, even if that fails.
+func ending<Value>(with end: () async -> Void, _ body: () async throws -> Value) async throws -> Value {
+    let result: Result<Value, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    await end()
+    return try result.get()
 }

@@ -26,16 +26,12 @@ struct BatchRun: Sendable {
 
     /// - Parameter write: Called with the line of each file, also concurrently.
     /// - Returns: Also what was done before the task was cancelled, after which unfinished jobs are pending again.
-    /// - Throws: ``CommandFailure`` if the store fails.
+    /// - Throws: ``AttachmentError`` if the store fails.
     func process(
         _ files: any SourceSupply, showsProgress: Bool, write: @escaping @Sendable (ResultLine) throws -> Void
     ) async throws -> Summary {
         let run = RunID.generate()
-        do {
-            try await context.store.records.announce(run)
-        } catch {
-            throw CommandFailure(error)
-        }
+        try await context.store.records.announce(run)
         let progress = BatchProgress(write)
         let room = AsyncSemaphore(capacity: Int64(Self.ahead))
         let worker = JobWorker(
@@ -85,8 +81,6 @@ struct BatchRun: Sendable {
         } catch is TooManyFailures {
         } catch  where Task.isCancelled {
             // Unfinished jobs are pending again. The caller tells what was done.
-        } catch let error as AttachmentError {
-            throw CommandFailure(error)
         }
         return progress.summary
     }

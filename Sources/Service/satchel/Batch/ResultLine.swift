@@ -93,63 +93,32 @@ extension JobRecord {
 }
 
 extension ResultLine: Encodable {
-    private enum Key: String, CodingKey {
-        case path, pathBase64, state, fidelity, result, reason, notes, diagnosis, kind, attachmentId, source
-        case renditions, attempt, finishedAt, seconds, error
-    }
-
-    private struct Source: Encodable {
-        @Nullable var mediaType: String?
-        @Nullable var bytes: Int64?
-        @Nullable var width: Int?
-        @Nullable var height: Int?
-        @Nullable var duration: Double?
-    }
-
-    private struct RenditionFile: Encodable {
-        var mediaType: MediaType
-        var bytes: Int64
-        @Nullable var width: Int?
-        @Nullable var height: Int?
-        @Nullable var duration: Double?
-        @Nullable var file: String?
-        /// The scheme if the rendition is encrypted.
-        var encrypted: EncryptionScheme?
-    }
-
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
-        if let text = String(validating: path, as: UTF8.self) {
-            try container.encode(text, forKey: .path)
-        } else {
-            try container.encode(path.base64EncodedString(), forKey: .pathBase64)
+        let shownPath: JSONFields =
+            String(validating: path, as: UTF8.self).map { ["path": $0] }
+            ?? ["pathBase64": path.base64EncodedString()]
+        var outputs: [RenditionRole: JSONFields] = [:]
+        for (role, rendition) in renditions {
+            // The scheme if the rendition is encrypted.
+            let encryption: JSONFields = rendition.encryption.map { ["encrypted": $0.scheme] } ?? [:]
+            outputs[role] =
+                encryption + [
+                    "mediaType": rendition.mediaType, "bytes": rendition.bytes, "width": rendition.width,
+                    "height": rendition.height, "duration": rendition.duration.map(Quantity.milliseconds),
+                    "file": files[role],
+                ]
         }
-        try container.encode(state, forKey: .state)
-        try container.encode(fidelity, forKey: .fidelity)
-        try container.encode(result, forKey: .result)
-        try container.encode(source.diagnosis, forKey: .diagnosis)
-        try container.encode(reason, forKey: .reason)
-        try container.encode(notes, forKey: .notes)
-        try container.encode(kind, forKey: .kind)
-        try container.encode(attachment, forKey: .attachmentId)
-        try container.encode(
-            Source(
-                mediaType: source.decodedType?.rawValue ?? source.sniffedType, bytes: source.bytes,
-                width: source.width, height: source.height, duration: source.duration.map(Quantity.milliseconds)),
-            forKey: .source)
-        let outputs = renditions.map { role, rendition in
-            (
-                role.rawValue,
-                RenditionFile(
-                    mediaType: rendition.mediaType, bytes: rendition.bytes, width: rendition.width,
-                    height: rendition.height, duration: rendition.duration.map(Quantity.milliseconds),
-                    file: files[role], encrypted: rendition.encryption?.scheme)
-            )
-        }
-        try container.encode(Dictionary(uniqueKeysWithValues: outputs), forKey: .renditions)
-        try container.encode(attempt, forKey: .attempt)
-        try container.encode(finishedAt, forKey: .finishedAt)
-        try container.encode(Quantity.milliseconds(seconds), forKey: .seconds)
-        try container.encode(error, forKey: .error)
+        let input: JSONFields = [
+            "mediaType": source.decodedType?.rawValue ?? source.sniffedType, "bytes": source.bytes,
+            "width": source.width, "height": source.height,
+            "duration": source.duration.map(Quantity.milliseconds),
+        ]
+        let fields: JSONFields = [
+            "state": state, "fidelity": fidelity, "result": result, "diagnosis": source.diagnosis,
+            "reason": reason, "notes": notes, "kind": kind, "attachmentId": attachment, "source": input,
+            "renditions": outputs, "attempt": attempt, "finishedAt": finishedAt,
+            "seconds": Quantity.milliseconds(seconds), "error": error,
+        ]
+        try (shownPath + fields).encode(to: encoder)
     }
 }

@@ -87,7 +87,7 @@ struct Add: AsyncParsableCommand {
             store, codecs, fetch: fetch, expecting: DecoderSet(declaredType: nil, name: sources.first))
         var writer = try ResultWriter(format.format)
         var isComplete = true
-        do {
+        try await context.closing {
             let job = try await finished(
                 try job(of: attachments, profile, run: RunID.generate()), in: context)
             for (source, attachment) in zip(sources, job.attachments) {
@@ -107,11 +107,7 @@ struct Add: AsyncParsableCommand {
             }
             // Acknowledges the job last. If the process dies earlier, the same command shows this job again.
             try await context.store.records.acknowledge(job.id, of: .local)
-        } catch let error as AttachmentError {
-            await context.close()
-            throw CommandFailure(error)
         }
-        await context.close()
         if !isComplete { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 

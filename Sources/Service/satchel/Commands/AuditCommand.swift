@@ -49,25 +49,20 @@ struct AuditCommand: AsyncParsableCommand {
         let now = try await store.records.now()
         let filter = AuditFilter(
             action: action, actor: actor.map(AuditActorFilter.init), since: since?.instant(at: now))
-        var writer = ListWriter(
-            format.format,
-            columns: [
-                .init(title: "AT", width: 24), .init(title: "ACTION", width: 9), .init(title: "WHAT", width: 10),
-                .init(title: "ID", width: 36), .init(title: "BY", width: 7), .init(title: "WHO", width: 22),
-                .init(title: "DETAIL", width: 0),
-            ], isProse: true, header: "at,action,what,id,by,who,detail")
+        var writer = ListWriter<AuditEntry>(
+            format.format, isProse: true,
+            [
+                ListColumn("AT", "at", 24) { $0.at.description },
+                ListColumn("ACTION", "action", 9) { $0.action.rawValue },
+                ListColumn("WHAT", "what", 10) { $0.subject.kind.rawValue },
+                ListColumn("ID", "id", 36) { $0.subject.id },
+                ListColumn("BY", "by", 7) { $0.actor.kind.rawValue },
+                ListColumn("WHO", "who", 22) { $0.actor.id ?? "-" },
+                ListColumn("DETAIL", "detail", 0) { $0.detail ?? "-" },
+            ])
         try await Listing(limit: limit, what: "entries").run(
             { cursor, count in
                 try await store.records.audit(of: tenant.id, where: filter, after: cursor, limit: count)
-            }, write: { try writer.write($0, cells: $0.cells) })
-    }
-}
-
-extension AuditEntry {
-    fileprivate var cells: [String] {
-        [
-            at.description, action.rawValue, subject.kind.rawValue, subject.id, actor.kind.rawValue, actor.id ?? "-",
-            detail ?? "-",
-        ]
+            }, write: { try writer.write($0, json: $0) })
     }
 }

@@ -125,18 +125,12 @@ struct Batch: AsyncParsableCommand {
         let context = try await ProcessingContext.open(
             store, codecs, bucket: bucket?.client, timeLimit: tree.timeLimit, expecting: supply.decoderSet)
         let start = ContinuousClock.now
-        let summary: Summary
-        do {
+        let summary = try await context.closing {
             let writer = Mutex(try tree.writer(format))
-            summary = try await process(supply, context, profile, try await tree.mirror(of: paths, context)) {
-                line in
+            return try await process(supply, context, profile, try await tree.mirror(of: paths, context)) { line in
                 try writer.withLock { try $0.write(line) }
             }
-        } catch {
-            await context.close()
-            throw error
         }
-        await context.close()
         for line in summary.lines(profile: profile, elapsed: ContinuousClock.now - start, isQuiet: tree.quiet) {
             Console.printError(Terminal.errors.width.map { line.wrapped(to: $0) } ?? line)
         }

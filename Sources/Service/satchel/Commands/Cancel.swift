@@ -26,7 +26,7 @@ struct Cancel: AsyncParsableCommand {
         let records = try await openStore(store).records
         for id in ids {
             guard let job = try await records.cancel(JobID(rawValue: id), of: tenant.id) else {
-                throw CommandFailure("there is no job '\(Data(id.utf8).displayPath)' in the store.", status: .notFound)
+                throw CommandFailure.unknown("job", id)
             }
             if job.state != .cancelled {
                 Console.printError("\(Data(id.utf8).displayPath): already \(job.state.rawValue); nothing changed.")

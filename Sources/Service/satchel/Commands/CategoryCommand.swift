@@ -39,9 +39,7 @@ struct CategoryCommand: AsyncParsableCommand {
         func run() async throws {
             let category = try Self.category(in: path)
             let store = try await openStore(store, create: true)
-            let isNew = try await reported { () async throws(AttachmentError) in
-                try await store.records.putCategory(category, of: tenant.id)
-            }
+            let isNew = try await store.records.putCategory(category, of: tenant.id)
             print("\(category.id) was \(isNew ? "added" : "replaced")")
         }
 
@@ -86,9 +84,7 @@ struct CategoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let store = try await openStore(store)
-            let categories = try await reported { () async throws(AttachmentError) in
-                try await store.records.categories(of: tenant.id)
-            }
+            let categories = try await store.records.categories(of: tenant.id)
             if let form {
                 print(try form.text(categories), terminator: "")
                 return
@@ -131,9 +127,7 @@ struct CategoryCommand: AsyncParsableCommand {
 
         func run() async throws {
             let store = try await openStore(store)
-            let found = try await reported { () async throws(AttachmentError) in
-                try await store.records.category(id, of: tenant.id)
-            }
+            let found = try await store.records.category(id, of: tenant.id)
             guard let category = found else { throw CommandFailure.unknownCategory(id) }
             print(try form.map { try $0.text([category]) } ?? JSON.text(category, pretty: true) + "\n", terminator: "")
         }
@@ -151,9 +145,7 @@ struct CategoryCommand: AsyncParsableCommand {
         func run() async throws {
             let store = try await openStore(store)
             for id in ids {
-                let isKnown = try await reported { () async throws(AttachmentError) in
-                    try await store.records.deleteCategory(id, of: tenant.id)
-                }
+                let isKnown = try await store.records.deleteCategory(id, of: tenant.id)
                 guard isKnown else { throw CommandFailure.unknownCategory(id) }
             }
         }
@@ -162,9 +154,6 @@ struct CategoryCommand: AsyncParsableCommand {
 
 extension CommandFailure {
     fileprivate static func unknownCategory(_ id: String) -> CommandFailure {
-        CommandFailure(
-            "there is no category '\(Data(id.utf8).displayPath)' in the store. See 'satchel category list'.",
-            status: .notFound
-        )
+        unknown("category", id, list: "satchel category list")
     }
 }

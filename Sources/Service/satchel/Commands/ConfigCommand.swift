@@ -36,22 +36,17 @@ struct ConfigCommand: AsyncParsableCommand {
         @Option(help: "Output format.")
         var format = Format.yaml
 
-        private struct Line: Encodable {
-            var key: String
-            var value: PlainValue
-            var origin: String
-        }
-
         func run() async throws {
             let read = options.read()
             for warning in read.warnings { Console.printError("Warning: \(warning)") }
             try read.requireSound()
             switch format {
             case .json:
-                let lines = Setting.all.map { setting in
-                    Line(
-                        key: setting.key, value: setting.shown(read.configuration),
-                        origin: read.origins[setting.key] ?? "default")
+                let lines = Setting.all.map { setting -> JSONFields in
+                    [
+                        "key": setting.key, "value": setting.shown(read.configuration),
+                        "origin": read.origins[setting.key] ?? "default",
+                    ]
                 }
                 print(try JSON.text(lines, pretty: true))
             case .yaml:

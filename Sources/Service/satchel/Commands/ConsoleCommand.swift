@@ -44,11 +44,9 @@ struct ConsoleCommand: AsyncParsableCommand {
         }
         let store = try await openStore(store)
         let given: [AccessRole] = roles.all()
-        let (_, code) = try await reported { () async throws(AttachmentError) in
-            try await store.records.newConsoleCode(
-                for: TenantID(rawValue: tenant),
-                roles: given.isEmpty ? [.admin] : AccessRole.allCases.filter(given.contains))
-        }
+        let (_, code) = try await store.records.newConsoleCode(
+            for: TenantID(rawValue: tenant),
+            roles: given.isEmpty ? [.admin] : AccessRole.allCases.filter(given.contains))
         try ResultOutput().line(
             "\(service.publicURL ?? "http://127.0.0.1:8080")/console/sign-in?code=\(code.secretText)")
     }

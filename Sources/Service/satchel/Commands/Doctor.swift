@@ -54,12 +54,11 @@ struct Doctor: AsyncParsableCommand {
             unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         return [
-            Finding(grade: .good, subject: "satchel", detail: Version.current),
-            Finding(grade: .good, subject: "kernel", detail: release),
+            Finding(.good, "satchel", Version.current),
+            Finding(.good, "kernel", release),
             Finding(
-                grade: .good, subject: "machine",
-                detail:
-                    "\(Quantity.count(CodecPoolConfiguration.usableProcessors, "core")), \(Quantity.bytes(CodecPoolConfiguration.usableMemory)) of memory"
+                .good, "machine",
+                "\(Quantity.count(CodecPoolConfiguration.usableProcessors, "core")), \(Quantity.bytes(CodecPoolConfiguration.usableMemory)) of memory"
             ),
         ]
     }
@@ -76,21 +75,14 @@ struct Doctor: AsyncParsableCommand {
                 ServiceFindings(file: config).read.configuration.settings.openConnections
             let pool = CodecPool(configuration)
             // Starts both executables, so that libraries missing from either are reported.
-            let stills: SandboxReport
-            let report: SandboxReport
-            do {
-                stills = try await pool.start(.common)
-                report = try await pool.start(.full)
-            } catch {
-                await pool.shutdown()
-                throw error
+            let (stills, report) = try await ending(with: { await pool.shutdown() }) {
+                (try await pool.start(.common), try await pool.start(.full))
             }
-            await pool.shutdown()
             let missing = Set(report.missing(under: policy == .allowUnsandboxed ? .standard : policy).map(\.layer))
             let layers = report.layers.map { layer in
                 Finding(
-                    grade: missing.contains(layer.layer) ? .bad : layer.state == .missing ? .extra : .good,
-                    subject: layer.layer.title, detail: Self.text(layer))
+                    missing.contains(layer.layer) ? .bad : layer.state == .missing ? .extra : .good,
+                    layer.layer.title, Self.text(layer))
             }
             return [
                 Self.limits(of: pool), Self.finding("codec", configuration.executable, report),
@@ -98,15 +90,15 @@ struct Doctor: AsyncParsableCommand {
             ] + report.libraries.map(Self.finding) + layers
         } catch {
             let sentence = (error as? CommandFailure)?.sentence ?? "\(error)"
-            return [Finding(grade: .bad, subject: "codec", detail: sentence)]
+            return [Finding(.bad, "codec", sentence)]
         }
     }
 
     /// Whether as many processes and files as the service needs may be open.
     private static func limits(of pool: CodecPool) -> Finding {
         Finding(
-            grade: pool.lack.map { $0.isFatal ? .bad : .extra } ?? .good, subject: "limits",
-            detail: pool.lack?.text ?? "processes, threads and open files suffice")
+            pool.lack.map { $0.isFatal ? .bad : .extra } ?? .good, "limits",
+            pool.lack?.text ?? "processes, threads and open files suffice")
     }
 
     /// The version of a library, what it cannot read, and whether it decodes JPEGs without the fast decoder.
@@ -117,8 +109,8 @@ struct Doctor: AsyncParsableCommand {
                 "decodes JPEGs without Satchel's fast decoder, in up to 1.6 times the CPU time; \($0.reason)"
             }
         return Finding(
-            grade: missing.isEmpty ? .good : .extra, subject: library.name.rawValue,
-            detail: ([library.version] + missing).joined(separator: ": "))
+            missing.isEmpty ? .good : .extra, library.name.rawValue,
+            ([library.version] + missing).joined(separator: ": "))
     }
 
     /// The path of a codec executable, its libraries, and whether it starts with stand-ins for unused ones.
@@ -126,12 +118,11 @@ struct Doctor: AsyncParsableCommand {
         let path = executable.path(percentEncoded: false)
         let detail = ([path] + report.libraries.map(\.name.rawValue)).joined(separator: ", ")
         guard let failure = report.standInFailure else {
-            return Finding(grade: .good, subject: subject, detail: detail)
+            return Finding(.good, subject, detail)
         }
         return Finding(
-            grade: .extra, subject: subject,
-            detail:
-                "\(detail): starts more slowly, because the stand-in libraries in '\(path).stand-ins' can't be loaded (\(failure)). Rebuild them with Packaging/stand-ins.sh, or remove them"
+            .extra, subject,
+            "\(detail): starts more slowly, because the stand-in libraries in '\(path).stand-ins' can't be loaded (\(failure)). Rebuild them with Packaging/stand-ins.sh, or remove them"
         )
     }
 
@@ -149,12 +140,11 @@ struct Doctor: AsyncParsableCommand {
     /// Whether the clock, by which triggers fire, is synchronized; `nil` if the system does not report it.
     private static var clock: Finding? {
         switch csandbox_clock_is_synchronised() {
-        case 1: Finding(grade: .good, subject: "clock", detail: "synchronized")
+        case 1: Finding(.good, "clock", "synchronized")
         case 0:
             Finding(
-                grade: .extra, subject: "clock",
-                detail:
-                    "not synchronized. Whenever it is set, notifications pause until it has run evenly for 10 s. Install chrony or systemd-timesyncd"
+                .extra, "clock",
+                "not synchronized. Whenever it is set, notifications pause until it has run evenly for 10 s. Install chrony or systemd-timesyncd"
             )
         default: nil
         }
@@ -164,26 +154,25 @@ struct Doctor: AsyncParsableCommand {
     private static func timeZones(_ zones: TimeZoneDatabase, at now: Instant) -> Finding {
         guard !zones.names.isEmpty else {
             return Finding(
-                grade: .extra, subject: "time zones",
-                detail:
-                    "none in '\(zones.directory)'. Install the package tzdata; without it, triggers with a time zone are rejected"
+                .extra, "time zones",
+                "none in '\(zones.directory)'. Install the package tzdata; without it, triggers with a time zone are rejected"
             )
         }
         let detail = "\(zones.version.rawValue), \(Quantity.count(zones.names.count, "zone")) in '\(zones.directory)'"
         // There are several releases a year, each with changed rules for some zone.
         guard now - zones.date > .seconds(366 * 86_400) else {
-            return Finding(grade: .good, subject: "time zones", detail: detail)
+            return Finding(.good, "time zones", detail)
         }
         return Finding(
-            grade: .extra, subject: "time zones",
-            detail: detail
+            .extra, "time zones",
+            detail
                 + ", more than a year old. Install the newest package tzdata; with outdated rules, triggers fire at the wrong time"
         )
     }
 
     private func storeFindings() async -> [Finding] {
         switch store.location {
-        case .memory: return [Finding(grade: .good, subject: "store", detail: "in memory, discarded on exit")]
+        case .memory: return [Finding(.good, "store", "in memory, discarded on exit")]
         case .directory(let path): return [await directoryFinding(path)]
         case .database(let url):
             var configuration = ServiceFindings(file: config).read.configuration
@@ -194,23 +183,22 @@ struct Doctor: AsyncParsableCommand {
 
     private func directoryFinding(_ path: String) async -> Finding {
         guard FileManager.default.fileExists(atPath: path) else {
-            return Finding(grade: .good, subject: "store", detail: "\(path), created on first use")
+            return Finding(.good, "store", "\(path), created on first use")
         }
         // A new volume of a container is empty. A common mistake is that it belongs to another user.
         if let names = try? FileManager.default.contentsOfDirectory(atPath: path), names.isEmpty {
             guard FileManager.default.isWritableFile(atPath: path) else {
                 return Finding(
-                    grade: .bad, subject: "store",
-                    detail: "\(path) is empty and not writable. Change its owner to user \(geteuid())")
+                    .bad, "store", "\(path) is empty and not writable. Change its owner to user \(geteuid())")
             }
-            return Finding(grade: .good, subject: "store", detail: "\(path), empty, initialized on first use")
+            return Finding(.good, "store", "\(path), empty, initialized on first use")
         }
         do {
             try Store.check(at: path, quickly: true)
             _ = try await openStore(store)
-            return Finding(grade: .good, subject: "store", detail: "\(path), schema \(Store.schemaVersion)")
+            return Finding(.good, "store", "\(path), schema \(Store.schemaVersion)")
         } catch {
-            return Finding(grade: .bad, subject: "store", detail: (error as? CommandFailure)?.sentence ?? "\(error)")
+            return Finding(.bad, "store", (error as? CommandFailure)?.sentence ?? "\(error)")
         }
     }
 }
@@ -225,4 +213,10 @@ struct Finding {
     var grade: Grade
     var subject: String
     var detail: String
+
+    init(_ grade: Grade, _ subject: String, _ detail: String) {
+        self.grade = grade
+        self.subject = subject
+        self.detail = detail
+    }
 }

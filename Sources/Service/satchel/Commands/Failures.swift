@@ -41,8 +41,19 @@ struct Failures: AsyncParsableCommand {
             let rest = try await unskipped(groups[index], in: store, since: since)
             groups.replaceSubrange(index...index, with: rest.map { [$0] } ?? [])
         }
-        var writer = ListWriter.failures(format.format)
-        for group in groups { try writer.write(group.shown, cells: group.cells) }
+        var writer = ListWriter<FailureGroup>(
+            format.format, isProse: true,
+            [
+                ListColumn("CODE", "code", 19) { $0.code.rawValue },
+                ListColumn("CAUSE", "cause", 14) { $0.error.cause?.description ?? "-" },
+                ListColumn("COUNT", "count", 6, isNumber: true) { "\($0.count)" },
+                ListColumn("RETRY", "retryable", 5) { $0.error.retryable ? "yes" : "no" },
+                ListColumn("FIRST", "first_at", 24) { $0.firstAt.description },
+                ListColumn("LAST", "last_at", 24) { $0.lastAt.description },
+                ListColumn("JOB", "job", 36) { $0.jobs.first.map { Data($0.rawValue.utf8).displayPath } ?? "-" },
+                ListColumn("WHY", "message", 0) { $0.error.message },
+            ])
+        for group in groups { try writer.write(group, json: group.shown) }
         if groups.isEmpty { Console.printError("No failures found.") }
     }
 
@@ -63,28 +74,5 @@ struct Failures: AsyncParsableCommand {
         return FailureGroup(
             code: group.code, count: failures.count, error: group.error, firstAt: first, lastAt: last,
             kinds: group.kinds, jobs: FailureGroup.examples(of: failures.map(\.job)))
-    }
-}
-
-extension ListWriter {
-    fileprivate static func failures(_ format: OutputFormat) -> ListWriter {
-        ListWriter(
-            format,
-            columns: [
-                .init(title: "CODE", width: 19), .init(title: "CAUSE", width: 14),
-                .init(title: "COUNT", width: 6, isNumber: true),
-                .init(title: "RETRY", width: 5), .init(title: "FIRST", width: 24), .init(title: "LAST", width: 24),
-                .init(title: "JOB", width: 36), .init(title: "WHY", width: 0),
-            ], isProse: true, header: "code,cause,count,retryable,first_at,last_at,job,message")
-    }
-}
-
-extension FailureGroup {
-    fileprivate var cells: [String] {
-        [
-            code.rawValue, error.cause?.description ?? "-", "\(count)", error.retryable ? "yes" : "no",
-            firstAt.description, lastAt.description,
-            jobs.first.map { Data($0.rawValue.utf8).displayPath } ?? "-", error.message,
-        ]
     }
 }

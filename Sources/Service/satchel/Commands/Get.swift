@@ -107,7 +107,7 @@ struct Get: AsyncParsableCommand {
         }
         let attachment = AttachmentID(rawValue: id ?? "")
         guard let record = try await records.attachment(attachment, of: tenant.id) else {
-            throw CommandFailure.unknown(attachment.rawValue)
+            throw CommandFailure.unknownAttachment(attachment.rawValue)
         }
         let role = rendition ?? record.best ?? .main
         guard let blob = try await records.blob(of: role, of: attachment, tenant: tenant.id) else {

@@ -61,15 +61,14 @@ struct GrantCommand: AsyncParsableCommand {
                 for: duration,
                 leaseLimit: leases ?? 16)
         }
-        guard let (record, token) = granted else { throw CommandFailure.unknown(id ?? "") }
+        guard let (record, token) = granted else { throw CommandFailure.unknownAttachment(id ?? "") }
         access.warn(of: record.expiresAt, at: try await store.records.now())
         if let leases, record.leaseLimit < leases {
             Console.printError(
                 "Warning: the parent grant allows at most \(Quantity.count(record.leaseLimit, "lease")) at once."
             )
         }
-        try AccessOutput(
-            kind: "grant", id: record.id, token: token, attachment: record.attachment, expiresAt: record.expiresAt
-        ).write(format)
+        try showOnce(
+            "grant", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt, format)
     }
 }

@@ -63,17 +63,13 @@ struct Inspect: AsyncParsableCommand {
         let pool = CodecPool(try codecs.poolConfiguration)
         try await startCodecs(pool, DecoderSet(declaredType: nil, name: files.first))
         var hasRefused = false
-        do {
+        try await ending(with: { await pool.shutdown() }) {
             for (index, file) in files.enumerated() {
                 let result = await look(at: file, profile: profile, in: pool)
                 if case .failure = result { hasRefused = true }
                 try write(result, of: file, isFirst: index == 0, profile: profile)
             }
-        } catch {
-            await pool.shutdown()
-            throw error
         }
-        await pool.shutdown()
         if hasRefused { throw ExitCode(ExitStatus.failed.rawValue) }
     }
 
@@ -108,9 +104,9 @@ struct Inspect: AsyncParsableCommand {
         case (.success(let probeResult), .json): try output.line(JSON.text(probeResult, pretty: true))
         case (.failure(let error), .json): try output.line(JSON.text(ErrorReport(error), pretty: true))
         case (.success(let probeResult), .jsonl):
-            try output.line(JSON.text(Line(path: file, findings: probeResult, error: nil)))
+            try output.line(JSON.text(Self.line(file, probeResult, nil)))
         case (.failure(let error), .jsonl):
-            try output.line(JSON.text(Line(path: file, findings: nil, error: ErrorReport(error))))
+            try output.line(JSON.text(Self.line(file, nil, ErrorReport(error))))
         case (.success(let probeResult), .table):
             if files.count > 1 { try output.line((isFirst ? "" : "\n") + Data(file.utf8).displayPath) }
             try output.line(lines(of: probeResult, profile: profile).joined(separator: "\n"))
@@ -120,10 +116,8 @@ struct Inspect: AsyncParsableCommand {
     }
 
     /// A line of `--format jsonl`.
-    private struct Line: Encodable {
-        var path: String
-        @Nullable var findings: ProbeResult?
-        @Nullable var error: ErrorReport?
+    private static func line(_ file: String, _ findings: ProbeResult?, _ error: ErrorReport?) -> JSONFields {
+        ["path": file, "findings": findings, "error": error]
     }
 
     private func lines(of probeResult: ProbeResult, profile: Profile) -> [String] {
@@ -154,17 +148,13 @@ struct Inspect: AsyncParsableCommand {
                 "estimate",
                 "\(Quantity.seconds(probeResult.estimate.cpuSeconds)) of CPU time, \(Quantity.bytes(probeResult.estimate.memory)) of memory"
             ))
-        var lines = aligned(facts) + ["", "Under the profile '\(profile.name)' it becomes:"]
+        var lines = aligned(facts, at: 11) + ["", "Under the profile '\(profile.name)' it becomes:"]
         var renditions = probeResult.forecasts.map { ($0.role.rawValue, $0.summary) }
         if profile.keepsOriginal {
             renditions.append(("original", "unchanged, because the profile keeps the original"))
         }
-        lines += aligned(renditions)
+        lines += aligned(renditions, at: 11)
         return lines
-    }
-
-    private func aligned(_ facts: [(String, String)]) -> [String] {
-        facts.map { name, value in name + String(repeating: " ", count: max(1, 11 - name.count)) + value }
     }
 }
 

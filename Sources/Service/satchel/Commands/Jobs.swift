@@ -37,36 +37,28 @@ struct Jobs: AsyncParsableCommand {
 
     func run() async throws {
         let store = try await openStore(store)
-        var writer = ListWriter.jobs(format.format)
+        var writer = ListWriter<JobRecord>(
+            format.format,
+            [
+                ListColumn("JOB", "job_id", 36) { Data($0.id.rawValue.utf8).displayPath },
+                ListColumn("STATE", "state", 9) { $0.state.rawValue },
+                ListColumn("DELIVERED", "delivered", 9, isNumber: true) { job in
+                    "\(job.attachments.count { $0.state == .delivered })/\(job.attachments.count)"
+                },
+                ListColumn("ATTEMPT", "attempt", 7, isNumber: true) { "\($0.attempt)" },
+                ListColumn("CREATED", "created_at", 24) { $0.createdAt.description },
+                ListColumn("PROFILE", "profile", 14) { $0.profile },
+                ListColumn("WHY", "why", 0) { job in
+                    job.attachments.lazy.compactMap { $0.error?.code.rawValue }.first ?? "-"
+                },
+            ])
         let filter = search.filter(state: state, at: try await store.records.now())
         try await Listing(limit: limit, what: "jobs").run { cursor, count in
             try await store.records.jobs(of: tenant.id, where: filter, after: cursor, limit: count)
         } where: {
             !$0.isSkipped
         } write: { job in
-            try writer.write(job, cells: job.cells)
+            try writer.write(job, json: job)
         }
-    }
-}
-
-extension ListWriter {
-    fileprivate static func jobs(_ format: OutputFormat) -> ListWriter {
-        ListWriter(
-            format,
-            columns: [
-                .init(title: "JOB", width: 36), .init(title: "STATE", width: 9),
-                .init(title: "DELIVERED", width: 9, isNumber: true), .init(title: "ATTEMPT", width: 7, isNumber: true),
-                .init(title: "CREATED", width: 24), .init(title: "PROFILE", width: 14), .init(title: "WHY", width: 0),
-            ], header: "job_id,state,delivered,attempt,created_at,profile,why")
-    }
-}
-
-extension JobRecord {
-    fileprivate var cells: [String] {
-        let delivered = attachments.count { $0.state == .delivered }
-        return [
-            Data(id.rawValue.utf8).displayPath, state.rawValue, "\(delivered)/\(attachments.count)", "\(attempt)",
-            createdAt.description, profile, attachments.lazy.compactMap { $0.error?.code.rawValue }.first ?? "-",
-        ]
     }
 }

@@ -66,11 +66,9 @@ struct KeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             let store = try await openStore(store, create: true)
-            let (record, token) = try await reported { () async throws(AttachmentError) in
-                try await store.records.createKey(
-                    named: name, for: TenantID(rawValue: tenant), roles: roles, lasting: time?.duration)
-            }
-            try KeyOutput(record: record, token: token).write(format)
+            let (record, token) = try await store.records.createKey(
+                named: name, for: TenantID(rawValue: tenant), roles: roles, lasting: time?.duration)
+            try show(record, token, format)
         }
     }
 
@@ -88,10 +86,8 @@ struct KeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             let store = try await openStore(store)
-            let keys = try await reported { () async throws(AttachmentError) in
-                try await store.records.keys(of: tenant.map(TenantID.init(rawValue:)))
-            }
-            let now = try await reported { () async throws(AttachmentError) in try await store.records.now() }
+            let keys = try await store.records.keys(of: tenant.map(TenantID.init(rawValue:)))
+            let now = try await store.records.now()
             switch format {
             case .json: print(try JSON.text(keys, pretty: true))
             case .table:
@@ -126,9 +122,7 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let store = try await openStore(store, freesSpace: true)
             for id in ids {
-                let isKnown = try await reported { () async throws(AttachmentError) in
-                    try await store.records.revokeKey(id)
-                }
+                let isKnown = try await store.records.revokeKey(id)
                 guard isKnown else { throw CommandFailure.unknownKey(id) }
             }
         }
@@ -155,11 +149,9 @@ struct KeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             let store = try await openStore(store)
-            let rotated = try await reported { () async throws(AttachmentError) in
-                try await store.records.rotateKey(id, overlap: overlap.duration)
-            }
+            let rotated = try await store.records.rotateKey(id, overlap: overlap.duration)
             guard let (record, token) = rotated else { throw CommandFailure.unknownKey(id) }
-            try KeyOutput(record: record, token: token).write(format)
+            try show(record, token, format)
         }
     }
 }
@@ -193,11 +185,10 @@ extension KeyCommand {
         func run() async throws {
             let store = try await openStore(store)
             let tenant = TenantID(rawValue: tenant)
-            let secrets = try await reported { () async throws(AttachmentError) in
+            let secrets =
                 rotate
-                    ? try await store.rotateWebhookSecret(of: tenant, overlap: overlap?.duration ?? .seconds(86_400))
-                    : try await store.webhookSecrets(of: tenant)
-            }
+                ? try await store.rotateWebhookSecret(of: tenant, overlap: overlap?.duration ?? .seconds(86_400))
+                : try await store.webhookSecrets(of: tenant)
             guard let current = secrets.first else {
                 throw CommandFailure(
                     "there is no access key to derive a secret from. Check the setting access.keys.", status: .usage)
@@ -207,48 +198,24 @@ extension KeyCommand {
     }
 }
 
-/// A new key, shown this one time.
-private struct KeyOutput {
-    var record: APIKeyRecord
-    var token: AccessToken
-
-    private struct Wire: Encodable {
-        var id: String
-        var tenant: TenantID
-        var name: String
-        var roles: [AccessRole]
-        @Nullable var expiresAt: Instant?
-        var key: String
-    }
-
-    func write(_ format: RecordFormat) throws {
-        switch format {
-        case .json:
-            print(
-                try JSON.text(
-                    Wire(
-                        id: record.id, tenant: record.tenant, name: record.name, roles: record.roles,
-                        expiresAt: record.expiresAt, key: token.secretText), pretty: true))
-        case .table:
-            print(
-                """
-                id          \(record.id)
-                name        \(Data(record.name.utf8).displayPath)
-                tenant      \(record.tenant.rawValue)
-                roles       \(record.roles.map(\.rawValue).joined(separator: ","))
-                expires at  \(record.expiresAt?.description ?? "never")
-                key         \(token.secretText)
-                """)
-            Console.printError(
-                "Save this key: it won't be shown again. To revoke it, run 'satchel key revoke \(record.id)'.")
-        }
-    }
+/// Shows a new key, this one time.
+private func show(_ record: APIKeyRecord, _ token: AccessToken, _ format: RecordFormat) throws {
+    try showOnce(
+        format,
+        [
+            "id": record.id, "tenant": record.tenant, "name": record.name, "roles": record.roles,
+            "expiresAt": record.expiresAt, "key": token.secretText,
+        ],
+        [
+            ("id", record.id), ("name", Data(record.name.utf8).displayPath), ("tenant", record.tenant.rawValue),
+            ("roles", record.roles.map(\.rawValue).joined(separator: ",")),
+            ("expires at", record.expiresAt?.description ?? "never"), ("key", token.secretText),
+        ],
+        advice: "Save this key: it won't be shown again. To revoke it, run 'satchel key revoke \(record.id)'.")
 }
 
 extension CommandFailure {
     fileprivate static func unknownKey(_ id: String) -> CommandFailure {
-        CommandFailure(
-            "there is no active key '\(Data(id.utf8).displayPath)' in the store. See 'satchel key list'.",
-            status: .notFound)
+        unknown("active key", id, list: "satchel key list")
     }
 }

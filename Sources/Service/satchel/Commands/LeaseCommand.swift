@@ -48,14 +48,12 @@ struct LeaseCommand: AsyncParsableCommand {
                 let (record, token) = try await store.records.link(
                     to: attachment, of: tenant.id, renditions: access.renditions,
                     for: access.time?.duration ?? .seconds(86_400))
-            else { throw CommandFailure.unknown(attachment.rawValue) }
+            else { throw CommandFailure.unknownAttachment(attachment.rawValue) }
             try show("link", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)
         } else if let grant {
-            let lease = try await reported { () async throws(AttachmentError) in
-                try await store.records.startLease(
-                    in: .bearer(AccessToken(secretText: grant)), renditions: access.renditions,
-                    for: access.time?.duration ?? .seconds(300))
-            }
+            let lease = try await store.records.startLease(
+                in: .bearer(AccessToken(secretText: grant)), renditions: access.renditions,
+                for: access.time?.duration ?? .seconds(300))
             guard let (record, token) = lease else {
                 throw CommandFailure(
                     "the grant is invalid, expired or revoked, or does not cover this rendition.", status: .notFound
@@ -68,59 +66,42 @@ struct LeaseCommand: AsyncParsableCommand {
                 let (record, token) = try await store.records.startLease(
                     on: attachment, in: .owner(tenant.id), renditions: access.renditions,
                     for: access.time?.duration ?? .seconds(300))
-            else { throw CommandFailure.unknown(attachment.rawValue) }
+            else { throw CommandFailure.unknownAttachment(attachment.rawValue) }
             try show("lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)
         }
     }
 
     private func show(
-        _ name: String, _ id: String, _ token: AccessToken, attachment: AttachmentID, expiresAt: Instant
+        _ kind: String, _ id: String, _ token: AccessToken, attachment: AttachmentID, expiresAt: Instant
     ) throws {
-        try AccessOutput(kind: name, id: id, token: token, attachment: attachment, expiresAt: expiresAt).write(format)
+        try showOnce(kind, id, token, attachment: attachment, expiresAt: expiresAt, format)
     }
 }
 
-/// Output for a new lease, link or grant. Tokens are printed in full only here.
-struct AccessOutput {
-    var kind: String
-    var id: String
-    var token: AccessToken
-    var attachment: AttachmentID
-    var expiresAt: Instant
-
-    private struct Wire: Encodable {
-        var id: String
-        var attachmentId: AttachmentID
-        var expiresAt: Instant
-        var token: String
-    }
-
-    func write(_ format: RecordFormat) throws {
-        switch format {
-        case .json:
-            print(
-                try JSON.text(
-                    Wire(id: id, attachmentId: attachment, expiresAt: expiresAt, token: token.secretText), pretty: true)
-            )
-        case .table:
-            print(
-                """
-                \(kind)\(String(repeating: " ", count: 12 - kind.count))\(id)
-                attachment  \(attachment.rawValue)
-                expires at  \(expiresAt)
-                token       \(token.secretText)
-                """)
-            let use = kind == "grant" ? "satchel lease --grant TOKEN" : "satchel get --lease TOKEN --output FILE"
-            Console.printError("To use it, run '\(use)'. To revoke it, run 'satchel revoke \(id)'.")
-        }
-    }
+/// Shows a new lease, link or grant with its token.
+func showOnce(
+    _ kind: String, _ id: String, _ token: AccessToken, attachment: AttachmentID, expiresAt: Instant,
+    _ format: RecordFormat
+) throws {
+    let use = kind == "grant" ? "satchel lease --grant TOKEN" : "satchel get --lease TOKEN --output FILE"
+    try showOnce(
+        format,
+        ["id": id, "attachmentId": attachment, "expiresAt": expiresAt, "token": token.secretText],
+        [
+            (kind, id), ("attachment", attachment.rawValue), ("expires at", "\(expiresAt)"),
+            ("token", token.secretText),
+        ],
+        advice: "To use it, run '\(use)'. To revoke it, run 'satchel revoke \(id)'.")
 }
 
-/// Calls the store and rethrows its error as a ``CommandFailure``.
-func reported<Value>(_ body: () async throws(AttachmentError) -> Value) async throws -> Value {
-    do {
-        return try await body()
-    } catch {
-        throw CommandFailure(error)
+/// Shows something new with its secret, which is printed in full only here.
+func showOnce(
+    _ format: RecordFormat, _ fields: JSONFields, _ facts: [(String, String)], advice: String
+) throws {
+    switch format {
+    case .json: print(try JSON.text(fields, pretty: true))
+    case .table:
+        print(aligned(facts, at: 12).joined(separator: "\n"))
+        Console.printError(advice)
     }
 }

@@ -46,7 +46,23 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         let store = try await openStore(store)
-        var writer = ListWriter.attachments(format.format)
+        let isTable = format.format == .table
+        var writer = ListWriter<AttachmentRecord>(
+            format.format,
+            [
+                ListColumn("ATTACHMENT", "attachment_id", 36) { $0.id.rawValue },
+                ListColumn("STATE", "state", 9) { $0.state.rawValue },
+                ListColumn("KIND", "kind", 9) { $0.kind?.rawValue ?? "-" },
+                ListColumn("RESULT", "result", 26) {
+                    (isTable ? $0.result : $0.fidelity?.rawValue ?? $0.error?.code.rawValue) ?? "-"
+                },
+                ListColumn("BYTES", "bytes", 7, isNumber: true) { record in
+                    let bytes = record.renditions.values.reduce(0) { $0 + $1.bytes }
+                    return isTable ? Quantity.bytes(record.renditions.isEmpty ? nil : bytes) : "\(bytes)"
+                },
+                ListColumn("FINISHED", "finished_at", 24) { $0.finishedAt?.description ?? "-" },
+                ListColumn("PATH", "path", 0) { Data($0.shownPath.utf8).displayPath },
+            ])
         let filter = search.filter(state: state, kind: kind, at: try await store.records.now())
         let paths = PathFilter(include: path.all())
         try await Listing(limit: limit, what: "attachments").run(
@@ -54,7 +70,7 @@ struct List: AsyncParsableCommand {
                 try await store.records.attachments(of: tenant.id, where: filter, after: cursor, limit: count)
             }, isSparse: !path.isEmpty,
             where: { !$0.wasPassedOver && paths.accepts(file: Data($0.shownPath.utf8)) },
-            write: { try writer.write($0, cells: $0.cells(format.format)) })
+            write: { try writer.write($0, json: $0) })
     }
 }
 
@@ -62,31 +78,9 @@ extension AttachmentRecord {
     /// The path given on the command line, or else the name of the source.
     fileprivate var shownPath: String { source.path ?? source.name ?? "-" }
 
-    fileprivate func cells(_ format: OutputFormat) -> [String] {
-        let bytes = renditions.values.reduce(0) { $0 + $1.bytes }
-        return [
-            id.rawValue, state.rawValue, kind?.rawValue ?? "-",
-            (format == .table ? result : fidelity?.rawValue ?? error?.code.rawValue) ?? "-",
-            format == .table ? Quantity.bytes(renditions.isEmpty ? nil : bytes) : "\(bytes)",
-            finishedAt?.description ?? "-", Data(shownPath.utf8).displayPath,
-        ]
-    }
-
     /// Whether a batch reported the file as `skipped`.
     fileprivate var wasPassedOver: Bool {
         guard source.path != nil, state == .failed, let error else { return false }
         return LineError(error).code.isSkipped || source.bytes == 0
-    }
-}
-
-extension ListWriter {
-    fileprivate static func attachments(_ format: OutputFormat) -> ListWriter {
-        ListWriter(
-            format,
-            columns: [
-                .init(title: "ATTACHMENT", width: 36), .init(title: "STATE", width: 9), .init(title: "KIND", width: 9),
-                .init(title: "RESULT", width: 26), .init(title: "BYTES", width: 7, isNumber: true),
-                .init(title: "FINISHED", width: 24), .init(title: "PATH", width: 0),
-            ], header: "attachment_id,state,kind,result,bytes,finished_at,path")
     }
 }

@@ -73,21 +73,14 @@ extension NotificationCommand {
             if case .unchanged(let record) = answer {
                 Console.printError("\(id.rawValue): \(record.state.rawValue), and identical; nothing changed.")
             }
-            print(try JSON.text(NotificationLine(answer.record)))
+            print(try JSON.text(answer.record.line))
         }
 
         /// Reads one byte more than the limit, so that a longer file is rejected.
         private var description: [UInt8] {
             get throws {
-                do {
-                    let file =
-                        try path == "-" ? .standardInput : FileHandle(forReadingFrom: URL(filePath: path))
-                    let limit = StoreOptions.configured.settings.intake.jsonBytes
-                    return Array(try file.read(upToCount: limit + 1) ?? Data())
-                } catch {
-                    throw CommandFailure(
-                        "'\(path)' can't be read. Check that it exists and that you have permission.", status: .usage)
-                }
+                try readFile(
+                    path, upTo: StoreOptions.configured.settings.intake.jsonBytes + 1, takesInput: true)
             }
         }
     }

@@ -50,13 +50,23 @@ struct NotificationCommand: AsyncParsableCommand {
 
         func run() async throws {
             let store = try await openStore(store)
-            var writer = ListWriter.notifications(format.format)
+            var writer = ListWriter<NotificationRecord>(
+                format.format,
+                [
+                    ListColumn("NOTIFICATION", "notification_id", 36) { Data($0.id.rawValue.utf8).displayPath },
+                    ListColumn("STATE", "state", 9) { $0.state.rawValue },
+                    ListColumn("NEXT", "next_at", 24) { $0.next?.at.description ?? "-" },
+                    ListColumn("FIRED", "fired", 5, isNumber: true) { "\($0.fired)" },
+                    ListColumn("CATEGORY", "category", 0) { record in
+                        record.submission.category.map { Data($0.utf8).displayPath } ?? "-"
+                    },
+                ])
             try await Listing(limit: limit, what: "notifications").run { cursor, count in
                 try await store.records.notifications(
                     of: tenant.id, in: delivered ? .delivered : .pending, category: category, after: cursor,
                     limit: count)
             } write: { record in
-                try writer.write(NotificationLine(record), cells: record.cells)
+                try writer.write(record, json: record.line)
             }
         }
     }
@@ -71,26 +81,14 @@ struct NotificationCommand: AsyncParsableCommand {
         @OptionGroup(title: "Store") var store: StoreOptions
         @OptionGroup(title: "Store") var tenant: TenantOptions
 
-        private struct Shown: Encodable {
-            var notification: NotificationLine
-            var firings: [FiringLine]
-        }
-
         func run() async throws {
             let store = try await openStore(store)
             let name = NotificationID(rawValue: id)
-            let (record, firings) = try await reported { () async throws(AttachmentError) in
-                (
-                    try await store.records.notification(name, of: tenant.id),
-                    try await store.records.firings(of: name, tenant: tenant.id, after: nil, limit: 20)
-                )
-            }
+            let record = try await store.records.notification(name, of: tenant.id)
             guard let record else { throw CommandFailure.unknownNotification(id) }
-            print(
-                try JSON.text(
-                    Shown(
-                        notification: NotificationLine(record), firings: firings.elements.map(FiringLine.init)),
-                    pretty: true))
+            let firings = try await store.records.firings(of: name, tenant: tenant.id, after: nil, limit: 20)
+            let shown: JSONFields = ["notification": record.line, "firings": firings.elements.map(\.line)]
+            print(try JSON.text(shown, pretty: true))
         }
     }
 
@@ -115,9 +113,7 @@ struct NotificationCommand: AsyncParsableCommand {
             let store = try await openStore(store)
             var unknown: [String] = []
             for id in ids {
-                let isKnown = try await reported { () async throws(AttachmentError) in
-                    try await store.records.remove(NotificationID(rawValue: id), of: tenant.id, from: from)
-                }
+                let isKnown = try await store.records.remove(NotificationID(rawValue: id), of: tenant.id, from: from)
                 if !isKnown { unknown.append(id) }
             }
             if let first = unknown.first { throw CommandFailure.unknownNotification(first) }
@@ -125,90 +121,29 @@ struct NotificationCommand: AsyncParsableCommand {
     }
 }
 
-/// A notification as commands print it.
-struct NotificationLine: Encodable {
-    var id: String
-    var state: NotificationRecord.State
-    var generation: Int
-    @Nullable var category: String?
-    @Nullable var nextAt: Instant?
-    @Nullable var nextLocal: String?
-    var firings: NotificationRecord.Counts
-    @Nullable var job: String?
-    var metadata: [String: String]
-    var createdAt: Instant
-    @Nullable var finishedAt: Instant?
-    @Nullable var error: ErrorReport?
-
-    init(_ record: NotificationRecord) {
-        id = record.id.rawValue
-        state = record.state
-        generation = record.generation
-        category = record.submission.category
-        nextAt = record.next?.at
-        nextLocal = record.next?.local
-        firings = record.counts
-        job = record.job?.rawValue
-        metadata = record.submission.metadata
-        createdAt = record.createdAt
-        finishedAt = record.finishedAt
-        error = record.error
-    }
-}
-
-/// A firing as commands print it, without its payload and links.
-struct FiringLine: Encodable {
-    var number: Int
-    var id: String
-    var state: FiringRecord.State
-    var scheduledAt: Instant
-    @Nullable var firedAt: Instant?
-    @Nullable var late: Double?
-    var coalesced: Int
-    var failed: [FiringMedium.Failure]
-    var dropped: [String]
-    @Nullable var error: ErrorReport?
-
-    init(_ record: FiringRecord) {
-        number = record.number
-        id = record.id.rawValue
-        state = record.state
-        scheduledAt = record.scheduledAt
-        firedAt = record.firedAt
-        late = record.late
-        coalesced = record.coalesced
-        failed = record.failed
-        dropped = record.dropped
-        error = record.error
-    }
-}
-
-extension ListWriter {
-    fileprivate static func notifications(_ format: OutputFormat) -> ListWriter {
-        ListWriter(
-            format,
-            columns: [
-                .init(title: "NOTIFICATION", width: 36), .init(title: "STATE", width: 9),
-                .init(title: "NEXT", width: 24), .init(title: "FIRED", width: 5, isNumber: true),
-                .init(title: "CATEGORY", width: 0),
-            ], header: "notification_id,state,next_at,fired,category")
-    }
-}
-
 extension NotificationRecord {
-    fileprivate var cells: [String] {
+    /// A notification as commands print it.
+    var line: JSONFields {
         [
-            Data(id.rawValue.utf8).displayPath, state.rawValue, next?.at.description ?? "-", "\(fired)",
-            submission.category.map { Data($0.utf8).displayPath } ?? "-",
+            "id": id.rawValue, "state": state, "generation": generation, "category": submission.category,
+            "nextAt": next?.at, "nextLocal": next?.local, "firings": counts, "job": job?.rawValue,
+            "metadata": submission.metadata, "createdAt": createdAt, "finishedAt": finishedAt, "error": error,
+        ]
+    }
+}
+
+extension FiringRecord {
+    /// A firing as commands print it, without its payload and links.
+    fileprivate var line: JSONFields {
+        [
+            "number": number, "id": id.rawValue, "state": state, "scheduledAt": scheduledAt, "firedAt": firedAt,
+            "late": late, "coalesced": coalesced, "failed": failed, "dropped": dropped, "error": error,
         ]
     }
 }
 
 extension CommandFailure {
     static func unknownNotification(_ id: String) -> CommandFailure {
-        CommandFailure(
-            "there is no notification '\(Data(id.utf8).displayPath)' in the store. See 'satchel notification list'.",
-            status: .notFound
-        )
+        unknown("notification", id, list: "satchel notification list")
     }
 }

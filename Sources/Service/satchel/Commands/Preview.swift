@@ -118,7 +118,7 @@ struct Preview: AsyncParsableCommand {
         }.result
         await service.codecs.shutdown()
         await client.end()
-        await service.notifications.service.end()
+        await service.api.end()
         try result.get()
     }
 

@@ -25,6 +25,6 @@ struct Remove: AsyncParsableCommand {
             let isKnown = try await store.records.delete(AttachmentID(rawValue: id), of: tenant.id)
             if !isKnown { unknown.append(id) }
         }
-        if let first = unknown.first { throw CommandFailure.unknown(first) }
+        if let first = unknown.first { throw CommandFailure.unknownAttachment(first) }
     }
 }

@@ -49,7 +49,7 @@ struct Retry: AsyncParsableCommand {
         for id in ids {
             let shown = Data(id.utf8).displayPath
             switch try await records.retry(JobID(rawValue: id), of: tenant.id) {
-            case nil: throw CommandFailure("there is no job '\(shown)' in the store.", status: .notFound)
+            case nil: throw CommandFailure.unknown("job", id)
             case .forgotten:
                 throw CommandFailure(
                     "the sources of '\(shown)' are no longer stored. Submit it again; for files of a batch, use 'satchel batch --retry-failed'.",

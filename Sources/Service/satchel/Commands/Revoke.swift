@@ -26,8 +26,7 @@ struct Revoke: AsyncParsableCommand {
         let store = try await openStore(store, freesSpace: true)
         for id in ids {
             guard try await store.records.revoke(id, in: .owner(tenant.id)) else {
-                throw CommandFailure(
-                    "there is no lease, link or grant '\(Data(id.utf8).displayPath)' in the store.", status: .notFound)
+                throw CommandFailure.unknown("lease, link or grant", id)
             }
         }
     }

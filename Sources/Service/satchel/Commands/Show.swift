@@ -30,15 +30,20 @@ struct Show: AsyncParsableCommand {
         } else if let record = try await store.records.job(JobID(rawValue: id), of: tenant.id) {
             print(try JSON.text(record, pretty: true))
         } else {
-            throw CommandFailure.unknown(id)
+            throw CommandFailure.unknownAttachment(id)
         }
     }
 }
 
 extension CommandFailure {
-    static func unknown(_ id: String) -> CommandFailure {
-        CommandFailure(
-            "there is no attachment '\(Data(id.utf8).displayPath)' in the store. See 'satchel list'.", status: .notFound
-        )
+    /// - Parameter list: The command that lists those that there are.
+    static func unknown(_ what: String, _ id: String, list: String? = nil) -> CommandFailure {
+        let advice = list.map { " See '\($0)'." } ?? ""
+        return CommandFailure(
+            "there is no \(what) '\(Data(id.utf8).displayPath)' in the store.\(advice)", status: .notFound)
+    }
+
+    static func unknownAttachment(_ id: String) -> CommandFailure {
+        unknown("attachment", id, list: "satchel list")
     }
 }

@@ -49,8 +49,6 @@ extension StoreCommand {
                 try printReport(try await run(copy), keys: configuration.accessKeys)
             } catch StoreError.missing(let path) {
                 throw CommandFailure("there is no Satchel store at '\(path)'.", status: .usage)
-            } catch let error as StoreError {
-                throw CommandFailure(error)
             } catch let error as AttachmentError {
                 throw CommandFailure(
                     "the copy stopped; run the command again to continue: \(error.description)", status: .unavailable)

@@ -37,9 +37,7 @@ struct StoreCommand: AsyncParsableCommand {
 
         func run() async throws {
             let store = try await openStore(store, exclusively: true, freesSpace: true)
-            let swept = try await reported { () async throws(AttachmentError) in
-                try await store.sweep(audits: audit)
-            }
+            let swept = try await store.sweep(audits: audit)
             print(
                 "Deleted \(Quantity.count(swept.expired, "expired file")), \(Quantity.count(swept.orphans, "orphaned file")) (\(Quantity.bytes(swept.bytes))) and \(Quantity.count(swept.leftovers, "leftover")) of interrupted work."
             )
@@ -108,15 +106,8 @@ struct StoreCommand: AsyncParsableCommand {
                 throw CommandFailure(error.description)
             }
             let opened = try await openStore(store)
-            let backup: BackupDirectory?
-            do {
-                backup = try from.map { try BackupDirectory(existingAt: $0) }
-            } catch let error as StoreError {
-                throw CommandFailure(error)
-            }
-            let result = try await reported { () async throws(AttachmentError) in
-                try await opened.verify(repairing: repair, from: backup, removing: removeDamaged)
-            }
+            let backup = try from.map { try BackupDirectory(existingAt: $0) }
+            let result = try await opened.verify(repairing: repair, from: backup, removing: removeDamaged)
             for name in result.repaired { print("repaired \(name.rawValue)") }
             for name in result.repairedSources { print("repaired \(name.rawValue), a source") }
             for name in result.missing { print("missing  \(name.rawValue)") }
@@ -223,8 +214,6 @@ struct StoreCommand: AsyncParsableCommand {
                 let cause = StoreError.malformed(path: store.location.description, faults: faults)
                 throw CommandFailure(
                     "the backup failed, and an earlier one is unchanged: \(cause)", status: cause.status)
-            } catch let error as StoreError {
-                throw CommandFailure(error)
             } catch let error as AttachmentError {
                 throw CommandFailure(
                     "the backup failed, and an earlier one is unchanged: \(error.message)", status: error.status)
@@ -271,8 +260,6 @@ struct StoreCommand: AsyncParsableCommand {
             let report: RestoreReport
             do {
                 report = try await BackupDirectory(existingAt: directory).restore(to: target, keys: keys)
-            } catch let error as StoreError {
-                throw CommandFailure(error)
             } catch let error as AttachmentError {
                 throw CommandFailure("the store was not restored: \(error.message)", status: error.status)
             }

@@ -53,25 +53,17 @@ struct TriggerCommand: AsyncParsableCommand {
             throw CommandFailure("the trigger is invalid: \(error.reasons.joined(separator: " "))", status: .usage)
         }
         if check.occurrences.isEmpty { Console.printError("A manual trigger has no scheduled times.") }
-        var writer = ListWriter(
-            format.format,
-            columns: [
-                .init(title: "NUMBER", width: 6, isNumber: true), .init(title: "AT", width: 24),
-                .init(title: "LOCAL", width: 25), .init(title: "NOTE", width: 0),
-            ], isProse: true, header: "number,at,local,note")
-        for (index, occurrence) in check.occurrences.enumerated() {
-            try writer.write(
-                Line(number: index + 1, at: occurrence.at, local: occurrence.local, note: occurrence.note),
-                cells: [
-                    "\(index + 1)", occurrence.at.description, occurrence.local ?? "-", occurrence.note ?? "-",
-                ])
+        var writer = ListWriter<(number: Int, next: Occurrence)>(
+            format.format, isProse: true,
+            [
+                ListColumn("NUMBER", "number", 6, isNumber: true) { "\($0.number)" },
+                ListColumn("AT", "at", 24) { $0.next.at.description },
+                ListColumn("LOCAL", "local", 25) { $0.next.local ?? "-" },
+                ListColumn("NOTE", "note", 0) { $0.next.note ?? "-" },
+            ])
+        for (index, next) in check.occurrences.enumerated() {
+            let line: JSONFields = ["number": index + 1, "at": next.at, "local": next.local, "note": next.note]
+            try writer.write((number: index + 1, next: next), json: line)
         }
-    }
-
-    private struct Line: Encodable {
-        var number: Int
-        var at: Instant
-        @Nullable var local: String?
-        @Nullable var note: String?
     }
 }

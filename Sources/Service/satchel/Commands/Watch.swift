@@ -59,45 +59,42 @@ struct Watch: AsyncParsableCommand {
             store, codecs, timeLimit: tree.timeLimit, expecting: files.decoderSet)
         let summary = Mutex(Summary())
         let start = ContinuousClock.now
-        do {
-            let run = BatchRun(
-                context: context, profile: profile, mirror: try await tree.mirror(of: files.arguments, context),
-                retrying: .passing, removesSources: tree.move, maximumFailures: nil, width: try codecs.jobsAtOnce)
-            let writer = Mutex(try tree.writer(format))
-            let watch = try DirectoryWatch()
-            let changes = FileChanges(settling: .seconds(fraction: settle))
-            files.watch = watch
-            files.isWanted = { changes.take($0) }
-            if !tree.quiet {
-                Console.printError("Watching \(tree.sources.joined(separator: ", ")). Press Ctrl-C to stop.")
+        try await context.closing {
+            do {
+                let run = BatchRun(
+                    context: context, profile: profile, mirror: try await tree.mirror(of: files.arguments, context),
+                    retrying: .passing, removesSources: tree.move, maximumFailures: nil, width: try codecs.jobsAtOnce)
+                let writer = Mutex(try tree.writer(format))
+                let watch = try DirectoryWatch()
+                let changes = FileChanges(settling: .seconds(fraction: settle))
+                files.watch = watch
+                files.isWanted = { changes.take($0) }
+                if !tree.quiet {
+                    Console.printError("Watching \(tree.sources.joined(separator: ", ")). Press Ctrl-C to stop.")
+                }
+                var isSaid = false
+                while true {
+                    _ = try await run.process(files, showsProgress: false) { line in
+                        summary.withLock { $0.add(line) }
+                        try writer.withLock { try $0.write(line) }
+                    }
+                    try Task.checkCancellation()
+                    if !watch.seesAll, !isSaid {
+                        isSaid = true
+                        Console.printError(
+                            "Note: the limit of watched directories (fs.inotify.max_user_watches) is reached. The others are scanned every \(Quantity.seconds(interval))."
+                        )
+                    }
+                    let next = min(changes.again ?? .seconds(fraction: interval), .seconds(fraction: interval))
+                    if try await watch.wait(until: .now + next) {
+                        // Changes that come in quick succession are processed together.
+                        try await Task.sleep(for: .milliseconds(100))
+                    }
+                }
+            } catch  where Task.isCancelled {
+            } catch let error as SystemError {
+                throw CommandFailure("the system \(error).", status: .unavailable)
             }
-            var isSaid = false
-            while true {
-                _ = try await run.process(files, showsProgress: false) { line in
-                    summary.withLock { $0.add(line) }
-                    try writer.withLock { try $0.write(line) }
-                }
-                try Task.checkCancellation()
-                if !watch.seesAll, !isSaid {
-                    isSaid = true
-                    Console.printError(
-                        "Note: the limit of watched directories (fs.inotify.max_user_watches) is reached. The others are scanned every \(Quantity.seconds(interval))."
-                    )
-                }
-                let next = min(changes.again ?? .seconds(fraction: interval), .seconds(fraction: interval))
-                if try await watch.wait(until: .now + next) {
-                    // Changes that come in quick succession are processed together.
-                    try await Task.sleep(for: .milliseconds(100))
-                }
-            }
-        } catch  where Task.isCancelled {
-            await context.close()
-        } catch let error as SystemError {
-            await context.close()
-            throw CommandFailure("the system \(error).", status: .unavailable)
-        } catch {
-            await context.close()
-            throw error
         }
         for line in summary.withLock(\.self).lines(
             profile: profile, elapsed: ContinuousClock.now - start, isQuiet: tree.quiet)

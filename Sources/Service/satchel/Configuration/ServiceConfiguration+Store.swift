@@ -28,55 +28,42 @@ extension ServiceConfiguration {
     /// A database must have its schema, which ``migrateStore()`` creates.
     ///
     /// - Parameter serves: Whether other nodes may send requests to this one.
-    /// - Throws: ``CommandFailure`` if the store can't be opened.
+    /// - Throws: ``CommandFailure`` or ``StoreError`` if the store can't be opened.
     func openStore(
         create: Bool = true, exclusively: Bool = false, freesSpace: Bool = false, serves: Bool = false
     ) async throws -> Store {
-        do {
-            switch StoreLocation(store) {
-            case .memory: return try Store(in: StoreMemory())
-            case .directory(let path):
-                let store = try Store.open(
-                    at: path, keys: accessKeys, create: create, exclusively: exclusively, freesSpace: freesSpace)
-                store.keepReserve()
-                return store
-            case .database(let url):
-                let bytes = try await openBucket()
-                var database = try database(url)
-                let host = ProcessInfo.processInfo.hostName
-                database.advertises =
-                    serves
-                    ? self.database.advertises?.replacingOccurrences(of: "{host}", with: host) : ""
-                return try await Store.open(database, keys: accessKeys, scratch: spool, bytes: bytes)
-            }
-        } catch let error as StoreError {
-            throw CommandFailure(error)
+        switch StoreLocation(store) {
+        case .memory: return try Store(in: StoreMemory())
+        case .directory(let path):
+            let store = try Store.open(
+                at: path, keys: accessKeys, create: create, exclusively: exclusively, freesSpace: freesSpace)
+            store.keepReserve()
+            return store
+        case .database(let url):
+            let bytes = try await openBucket()
+            var database = try database(url)
+            let host = ProcessInfo.processInfo.hostName
+            database.advertises =
+                serves ? self.database.advertises?.replacingOccurrences(of: "{host}", with: host) : ""
+            return try await Store.open(database, keys: accessKeys, scratch: spool, bytes: bytes)
         }
     }
 
     /// Upgrades the records to this version's schema, and creates the schema of a new store.
     func migrateStore() async throws {
-        do {
-            guard case .database(let url) = StoreLocation(store) else {
-                _ = try await openStore(create: false)
-                return
-            }
-            try await Store.migrate(try database(url))
-        } catch let error as StoreError {
-            throw CommandFailure(error)
+        guard case .database(let url) = StoreLocation(store) else {
+            _ = try await openStore(create: false)
+            return
         }
+        try await Store.migrate(try database(url))
     }
 
     /// What ``migrateStore()`` would do.
     func upgradePlan() async throws -> SchemaPlan? {
-        do throws(StoreError) {
-            switch StoreLocation(store) {
-            case .memory: return nil
-            case .directory(let path): return try Store.upgradePlan(at: path)
-            case .database(let url): return try await Store.upgradePlan(of: try database(url))
-            }
-        } catch {
-            throw CommandFailure(error)
+        switch StoreLocation(store) {
+        case .memory: nil
+        case .directory(let path): try Store.upgradePlan(at: path)
+        case .database(let url): try await Store.upgradePlan(of: try database(url))
         }
     }
 

@@ -370,23 +370,14 @@ extension SettingKind<String> {
 
     static var scanner: Self {
         text(named: "URL") { text in
-            do throws(AttachmentError) {
-                _ = try FetchURL(text)
-                return nil
-            } catch {
-                return "must be an http or https URL, such as http://127.0.0.1:8900/scan"
-            }
+            (try? FetchURL(text)) == nil ? "must be an http or https URL, such as http://127.0.0.1:8900/scan" : nil
         }
     }
 
     static var origin: Self {
         text(named: "origin") { text in
-            do throws(AttachmentError) {
-                _ = try TracedOrigins.origin(text)
-                return nil
-            } catch {
-                return "must be a scheme, host and optional port, such as https://media.example.com"
-            }
+            (try? TracedOrigins.origin(text)) == nil
+                ? "must be a scheme, host and optional port, such as https://media.example.com" : nil
         }
     }
 

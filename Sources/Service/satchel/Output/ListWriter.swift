@@ -1,27 +1,44 @@
 import SatchelCore
 
+/// A column of a list: as a table has it, its name in CSV, and what it shows of a record.
+struct ListColumn<Record> {
+    var column: Table.Column
+    var name: String
+    var text: (Record) -> String
+
+    /// - Parameter width: 0 for the last column, which has the rest.
+    init(
+        _ title: String, _ name: String, _ width: Int, isNumber: Bool = false, _ text: @escaping (Record) -> String
+    ) {
+        column = Table.Column(title: title, width: width, isNumber: isNumber)
+        self.name = name
+        self.text = text
+    }
+}
+
 /// Writes a list to standard output, as a table, JSON lines or CSV.
-struct ListWriter {
-    let format: OutputFormat
-    /// The header of CSV output.
-    private let header: String
+struct ListWriter<Record> {
+    private let format: OutputFormat
+    private let columns: [ListColumn<Record>]
     private let output = ResultOutput()
     private var table: TableOutput
     private var hasHeader = false
 
-    init(_ format: OutputFormat, columns: [Table.Column], isProse: Bool = false, header: String) {
+    /// - Parameter isProse: Whether the last column has sentences.
+    init(_ format: OutputFormat, isProse: Bool = false, _ columns: [ListColumn<Record>]) {
         self.format = format
-        self.header = header
-        table = TableOutput(Table(columns: columns, isProse: isProse))
+        self.columns = columns
+        table = TableOutput(Table(columns: columns.map(\.column), isProse: isProse))
     }
 
-    /// - Parameter cells: The text of each column.
-    mutating func write(_ record: some Encodable, cells: [String]) throws {
+    /// - Parameter json: The record in JSON lines.
+    mutating func write(_ record: Record, json: some Encodable) throws {
+        let cells = columns.map { $0.text(record) }
         switch format {
-        case .jsonl: try output.line(JSON.text(record))
+        case .jsonl: try output.line(JSON.text(json))
         case .table: try table.write(cells)
         case .csv:
-            if !hasHeader { try output.line(header) }
+            if !hasHeader { try output.line(CSV.row(columns.map(\.name))) }
             try output.line(CSV.row(cells))
         }
         hasHeader = true

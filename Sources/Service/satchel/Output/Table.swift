@@ -95,3 +95,8 @@ func table(_ titles: [String], _ rows: [[String]], numbers: Set<Int> = []) -> St
     let table = Table(columns: columns, isProse: true)
     return ([table.header()] + rows.map { table.row($0) }).joined(separator: "\n")
 }
+
+/// Returns a line for each fact, whose value begins in a column.
+func aligned(_ facts: [(String, String)], at column: Int) -> [String] {
+    facts.map { name, value in name + String(repeating: " ", count: max(1, column - name.count)) + value }
+}

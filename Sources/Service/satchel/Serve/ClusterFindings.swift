@@ -20,17 +20,16 @@ struct ClusterFindings {
             do {
                 found = try await configuration.database(url).examine()
             } catch {
-                return [Finding(grade: .bad, subject: "database", detail: "\(error)")]
+                return [Finding(.bad, "database", "\(error)")]
             }
             var findings = [
                 Finding(
-                    grade: .good, subject: "database",
-                    detail:
-                        "\(StoreLocation(configuration.store)), PostgreSQL \(found.version), \(Self.milliseconds(found.roundTrip)) away, \(found.connections) of \(found.connectionLimit) connections in use"
+                    .good, "database",
+                    "\(StoreLocation(configuration.store)), PostgreSQL \(found.version), \(Self.milliseconds(found.roundTrip)) away, \(found.connections) of \(found.connectionLimit) connections in use"
                 )
             ]
             func add(_ grade: Finding.Grade, _ detail: String) {
-                findings.append(Finding(grade: grade, subject: "database", detail: detail))
+                findings.append(Finding(grade, "database", detail))
             }
             if found.schema == nil { add(.bad, "no store yet. Run 'satchel store migrate' once") }
             for risk in found.risks { add(.bad, "\(risk): a crash may lose acknowledged data") }
@@ -84,7 +83,7 @@ struct ClusterFindings {
         var words = roles.isEmpty ? [] : ["running: " + roles.joined(separator: ", ")]
         if commands > 0 { words.append(Quantity.count(commands, "command")) }
         if ending > 0 { words.append("\(ending) stopping") }
-        return [Finding(grade: .good, subject: "nodes", detail: words.joined(separator: "; "))]
+        return [Finding(.good, "nodes", words.joined(separator: "; "))]
     }
 
     private static func reach(of names: [String], of count: Int) -> String {
@@ -103,20 +102,19 @@ struct ClusterFindings {
                 ).examine()
             } catch {
                 return [
-                    Finding(grade: .bad, subject: "bucket", detail: error.description)
+                    Finding(.bad, "bucket", error.description)
                 ]
             }
             var findings = [
                 Finding(
-                    grade: .good, subject: "bucket",
-                    detail: "\(blobs), write, read and delete work; \(Self.milliseconds(found.roundTrip)) away")
+                    .good, "bucket", "\(blobs), write, read and delete work; \(Self.milliseconds(found.roundTrip)) away"
+                )
             ]
             if found.endsUnfinishedUploads == false {
                 findings.append(
                     Finding(
-                        grade: .extra, subject: "bucket",
-                        detail:
-                            "no lifecycle rule aborts incomplete multipart uploads. Add one with 8 days, or you pay for their parts indefinitely"
+                        .extra, "bucket",
+                        "no lifecycle rule aborts incomplete multipart uploads. Add one with 8 days, or you pay for their parts indefinitely"
                     ))
             }
             return findings + Self.clock("bucket", found.clockOffset)
@@ -128,7 +126,7 @@ struct ClusterFindings {
     ) -> [Finding] {
         guard let words = offset.clockDifference else { return [] }
         let detail = "\(name) is \(words) \(other) clock. Correct the wrong one"
-        return [Finding(grade: .extra, subject: subject, detail: detail)]
+        return [Finding(.extra, subject, detail)]
     }
 
     private static func milliseconds(_ duration: Duration) -> String {

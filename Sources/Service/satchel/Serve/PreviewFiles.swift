@@ -25,14 +25,23 @@ struct PreviewFiles: Sendable {
             attachments: try attachments.map { try $0.submission })
     }
 
-    private static func bytes(of path: String) throws -> [UInt8] {
-        do {
-            let file = try FileHandle(forReadingFrom: URL(filePath: path))
-            defer { try? file.close() }
-            return Array(try file.read(upToCount: limit) ?? Data())
-        } catch {
-            throw CommandFailure(
-                "'\(path)' can't be read. Check that it exists and that you have permission.", status: .usage)
-        }
+    private static func bytes(of path: String) throws -> [UInt8] { try readFile(path, upTo: limit) }
+}
+
+/// Reads a file that a command names.
+///
+/// - Parameters:
+///   - path: `-` for standard input, if that is allowed.
+///   - limit: The number of bytes after which it stops.
+/// - Throws: ``CommandFailure`` if it can't be read.
+func readFile(_ path: String, upTo limit: Int, takesInput: Bool = false) throws -> [UInt8] {
+    do {
+        if path == "-", takesInput { return Array(try FileHandle.standardInput.read(upToCount: limit) ?? Data()) }
+        let file = try FileHandle(forReadingFrom: URL(filePath: path))
+        defer { try? file.close() }
+        return Array(try file.read(upToCount: limit) ?? Data())
+    } catch {
+        throw CommandFailure(
+            "'\(path)' can't be read. Check that it exists and that you have permission.", status: .usage)
     }
 }

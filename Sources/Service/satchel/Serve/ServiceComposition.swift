@@ -20,7 +20,7 @@ struct ServiceComposition: Sendable {
     let codecs: CodecPool
     let jobs: JobService
     let webhooks: WebhookSender
-    let notifications: NotificationWork
+    let api: API.Service
     let health: ServiceHealth
     let server: SatchelServer
     let manager: ServiceManager?
@@ -79,7 +79,7 @@ struct ServiceComposition: Sendable {
                 })
             return ServiceComposition(
                 configuration: configuration, logger: logger, store: store, codecs: codecs, jobs: service.jobs,
-                webhooks: webhooks, notifications: NotificationWork(service: service), health: service.health,
+                webhooks: webhooks, api: service, health: service.health,
                 server: server,
                 manager: manager, preview: preview)
         } catch {
@@ -138,11 +138,11 @@ struct ServiceComposition: Sendable {
             records: store.records, blobs: store.blobs, staging: store.staging, codecs: codecs,
             sources: SourceOpener(sources: store.sources, fetcher: fetcher),
             configuration: work)
-        let ends = JobEnds(logger: logger)
         let jobs = JobService(
             records: store.records, pipeline: pipeline, events: JobEvents(),
             worker: WorkerID(rawValue: RunID.generate().rawValue),
-            concurrency: JobService.Concurrency(codecs: configuration.codecs ?? 1), onFinished: { ends.ended($0) })
+            concurrency: JobService.Concurrency(codecs: configuration.codecs ?? 1),
+            onFinished: { logger.info("job", metadata: $0.metadata) })
         let health = ServiceHealth(
             checks: HealthChecks.all(of: store, spool: spool, codecs: codecs, configuration.settings))
         return API.Service(
@@ -161,7 +161,8 @@ struct ServiceComposition: Sendable {
         // waiting clients still get their responses.
         var services: [any ServiceLifecycle.Service] = []
         if let watchdog = manager.flatMap({ Watchdog(manager: $0) }) { services.append(watchdog) }
-        services.append(HealthWatch(health: health))
+        // The checks of `/readyz`.
+        services.append(BackgroundWork { [health] in await health.run() })
         services.append(
             Maintenance(
                 store: store, works: configuration.settings.role.works, interval: configuration.sweepInterval,
@@ -169,7 +170,9 @@ struct ServiceComposition: Sendable {
         services.append(server)
         if configuration.settings.role.works {
             services += [
-                notifications, WebhookCalls(sender: webhooks), JobWork(jobs: jobs, grace: grace * 0.8, logger: logger),
+                BackgroundWork { [api] in await api.notifications.run(by: api) },
+                BackgroundWork { [webhooks] in await webhooks.run() },
+                JobWork(jobs: jobs, grace: grace * 0.8, logger: logger),
             ]
         }
         var lifecycle = ServiceGroupConfiguration(services: services, logger: quietLogger)
@@ -190,7 +193,7 @@ struct ServiceComposition: Sendable {
         } catch {
             guard health.isDraining else { throw error }
         }
-        await notifications.service.end()
+        await api.end()
         logger.notice("stopped")
     }
 

@@ -20,14 +20,13 @@ struct ServiceFindings {
     var all: [Finding] {
         let read = self.read
         let configuration = read.configuration
-        var findings = read.problems.map { Finding(grade: .bad, subject: "setting", detail: $0.description) }
-        findings += read.warnings.map { Finding(grade: .extra, subject: "setting", detail: $0) }
+        var findings = read.problems.map { Finding(.bad, "setting", $0.description) }
+        findings += read.warnings.map { Finding(.extra, "setting", $0) }
         if read.problems.isEmpty {
             findings.append(
                 Finding(
-                    grade: .good, subject: "settings",
-                    detail:
-                        "\(path ?? "no settings file"), \(Quantity.count(read.origins.count, "value")) changed from the default"
+                    .good, "settings",
+                    "\(path ?? "no settings file"), \(Quantity.count(read.origins.count, "value")) changed from the default"
                 ))
         }
         let swaps = (try? String(contentsOfFile: "/proc/swaps", encoding: .utf8)) ?? ""
@@ -50,13 +49,13 @@ struct ServiceFindings {
             place.deleteLastPathComponent()
         }
         guard let free = try? Files.freeBytes(at: FilePath(place.path(percentEncoded: false))) else {
-            return Finding(grade: .bad, subject: "disk", detail: "the free space at '\(wanted)' is unknown")
+            return Finding(.bad, "disk", "the free space at '\(wanted)' is unknown")
         }
         let least = configuration.settings.intake.freeBytes
         let isEnough = free >= least
         return Finding(
-            grade: isEnough ? .good : .bad, subject: "disk",
-            detail: "\(Quantity.bytes(free)) free"
+            isEnough ? .good : .bad, "disk",
+            "\(Quantity.bytes(free)) free"
                 + (isEnough ? "" : ", less than intake.free_bytes (\(Quantity.bytes(least))): jobs would be rejected"))
     }
 
@@ -64,11 +63,11 @@ struct ServiceFindings {
         let listen = configuration.listen
         do {
             _ = try FreePort.bound(listen)
-            return Finding(grade: .good, subject: "address", detail: "\(listen) is free")
+            return Finding(.good, "address", "\(listen) is free")
         } catch {
             return Finding(
-                grade: .extra, subject: "address",
-                detail: (error as? CommandFailure)?.sentence ?? "\(listen) is in use, perhaps by the service")
+                .extra, "address", (error as? CommandFailure)?.sentence ?? "\(listen) is in use, perhaps by the service"
+            )
         }
     }
 }

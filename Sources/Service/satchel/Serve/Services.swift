@@ -5,12 +5,12 @@ import Logging
 import ServiceLifecycle
 import Stores
 
-/// Runs the checks of `/readyz`.
-struct HealthWatch: ServiceLifecycle.Service {
-    let health: ServiceHealth
+/// Work that ends with the service. What it leaves unfinished, the next service completes.
+struct BackgroundWork: ServiceLifecycle.Service {
+    let work: @Sendable () async -> Void
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await health.run() }
+        await cancelWhenGracefulShutdown { await work() }
     }
 }
 
@@ -76,24 +76,6 @@ struct Maintenance: ServiceLifecycle.Service {
                 logger.error("cannot clean the store", metadata: ["reason": "\(error.description)"])
             }
         }
-    }
-}
-
-/// Calls webhooks. A call interrupted by the end of the service is repeated by the next one.
-struct WebhookCalls: ServiceLifecycle.Service {
-    let sender: WebhookSender
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await sender.run() }
-    }
-}
-
-/// Fires notifications. A firing interrupted by the end of the service is completed by the next one.
-struct NotificationWork: ServiceLifecycle.Service {
-    let service: API.Service
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await service.notifications.run(by: service) }
     }
 }
 

@@ -13,13 +13,6 @@ extension Store {
         let service = try ServiceComposition.service(
             configuration, store: self, codecs: codecs,
             logger: Logger(label: "satchel") { _ in SwiftLogNoOpLogHandler() }, metrics: MetricsRegistry())
-        do {
-            let result = try await body(service, configuration)
-            await service.end()
-            return result
-        } catch {
-            await service.end()
-            throw error
-        }
+        return try await ending(with: { await service.end() }) { try await body(service, configuration) }
     }
 }

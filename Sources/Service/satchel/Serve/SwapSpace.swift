@@ -16,8 +16,8 @@ struct SwapSpace: Hashable {
     /// Warns about swap, because memory holds decrypted media, which must not reach a disk.
     var finding: Finding {
         Finding(
-            grade: bytes == 0 ? .good : .extra, subject: "swap",
-            detail: bytes == 0
+            bytes == 0 ? .good : .extra, "swap",
+            bytes == 0
                 ? "none on disk"
                 : "\(Quantity.bytes(bytes)) on disk, to which decrypted media may be written. Turn swap off, encrypt it, or exclude the service (MemorySwapMax=0; Docker: --memory-swap equal to --memory)"
         )
