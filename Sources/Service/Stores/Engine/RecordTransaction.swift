@@ -38,8 +38,6 @@ final class RecordTransaction: StatementSender {
     var wakes: Set<PostgresWakeups.Channel> = []
     /// Whether a statement changed rows.
     private(set) var hasChanges = false
-    /// Whether the last submission took the place of a job: then none was overlooked.
-    var tookKnownPlace = false
 
     /// What is to be removed and told after the commit, and the rows that say so.
     struct Waste: Sendable {

@@ -158,12 +158,10 @@ extension RecordTransaction {
         var digest: String
     }
 
-    /// Jobs of one run. What is new is inserted together, what was done before is answered together; the rest takes the way of
-    /// a single one.
+    /// Submits jobs to a run together, but for those that it has and those that were done before.
     fileprivate func submit(
         _ jobs: [NewJob], to run: RunID, _ retrying: FailureRetry
     ) throws -> [RunAnswer] {
-        let options = SubmissionOptions(retriesFailed: retrying == .all)
         guard let tenant = jobs.first?.submission.tenant else { return [] }
         var known: [String: KnownWork] = [:]
         let rows = try self.run(
@@ -175,43 +173,42 @@ extension RecordTransaction {
                 key: try row.int64("key"), run: try row.text("run"), state: try row.choice("state"),
                 digest: try row.text("body_digest"))
         }
-        let unknown = jobs.filter { known[$0.submission.workKey ?? ""] == nil }
-        if let first = unknown.first {
-            // They differ in their sources alone.
-            let profile = try profileKey(first.submission.profile, body: first.stored.profile)
-            _ = try insert(unknown.map { PlacedJob(new: $0, profile: profile) })
-        }
-        var answers: [RunAnswer] = []
+        var left: [(index: Int, key: Int64, retriesFailed: Bool)] = []
         var earlier: [Int: Int64] = [:]
-        // In one order, whoever else locks some of the same.
-        for (index, job) in jobs.enumerated().sorted(by: { left, right in
-            (known[left.element.submission.workKey ?? ""]?.key ?? 0, left.offset)
-                < (known[right.element.submission.workKey ?? ""]?.key ?? 0, right.offset)
-        }) {
-            while answers.count <= index { answers.append(.taken) }
-            guard let work = known[job.submission.workKey ?? ""] else { continue }
-            if work.run == run.rawValue { continue }
-            let state = KnownJob(
-                state: work.state, bodyDigest: work.digest, isSameWork: true, isHeld: false, isWhole: true)
-            if work.state.isFinished,
-                job.submission.decision(
-                    about: state, digest: job.stored.digest, retriesFailed: options.retriesFailed) == .keep
-            {
-                earlier[index] = work.key
-                continue
+        for (index, job) in jobs.enumerated() {
+            let work = known[job.submission.workKey ?? ""]
+            if work?.run == run.rawValue { continue }
+            let state = work.map {
+                KnownJob(state: $0.state, bodyDigest: $0.digest, isSameWork: true, isHeld: false, isWhole: true)
             }
-            guard case .unchanged(let record) = try submit(job, options) else { continue }
-            answers[index] = record.state.isFinished ? .earlier(record) : .elsewhere
+            let decision = job.submission.decision(
+                about: state, digest: job.stored.digest, retriesFailed: retrying == .all)
+            if let work, work.state.isFinished, decision == .keep {
+                earlier[index] = work.key
+            } else {
+                left.append((index, work?.key ?? 0, retrying == .all))
+            }
         }
+        var answers = jobs.map { _ in RunAnswer.taken }
         let records = try jobRecords(Array(Set(earlier.values)))
-        for (index, key) in earlier.sorted(by: { $0.value < $1.value }) {
+        for (index, key) in earlier {
             // Deleted this moment.
             guard let record = records[key] else { throw TransactionConflict() }
-            if retrying.includes(record) {
-                _ = try submit(jobs[index], SubmissionOptions(retriesFailed: true))
-            } else {
-                answers[index] = .earlier(record)
-            }
+            answers[index] = .earlier(record)
+            if retrying.includes(record) { left.append((index, key, true)) }
+        }
+        // All transactions lock jobs in the same order.
+        left.sort { ($0.key, $0.index) < ($1.key, $1.index) }
+        let submitted = left.map { one in
+            SubmittedJob(new: jobs[one.index], options: SubmissionOptions(retriesFailed: one.retriesFailed))
+        }
+        for (one, answer) in zip(left, try submit(submitted, isAlone: true)) {
+            answers[one.index] =
+                if case .unchanged(let record)? = answer {
+                    record.state.isFinished ? .earlier(record) : .elsewhere
+                } else {
+                    .taken
+                }
         }
         return answers
     }

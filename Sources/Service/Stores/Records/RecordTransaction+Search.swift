@@ -2,26 +2,6 @@ internal import SatchelCore
 internal import Postgres
 
 extension RecordTransaction {
-    /// What gives a job the labels of its metadata.
-    ///
-    /// - Parameter isNew: It has none.
-    func labelling(
-        _ job: Int64, of tenant: TenantID, with metadata: [String: String], isNew: Bool = false
-    ) -> [Statement] {
-        let labels = JobLabel.found(in: metadata)
-        var statements: [Statement] = []
-        if !isNew { statements.append(Statement("DELETE FROM labels WHERE job = $1", [.int(job)])) }
-        guard !labels.isEmpty else { return statements }
-        return statements + [
-            Statement(
-                """
-                INSERT INTO labels (tenant, key, value, job)
-                SELECT $1, key, value, $2 FROM unnest($3::text[], $4::text[]) AS new (key, value)
-                """,
-                [.text(tenant.rawValue), .int(job), .texts(labels.map(\.key)), .texts(labels.map(\.value))])
-        ]
-    }
-
     /// What adds to the tallies, in an order in which no two wait for each other.
     func statements(adding sheet: TallySheet) -> [Statement] {
         func order(_ key: Tally.Key) -> (String, Int64, String, String, String) {

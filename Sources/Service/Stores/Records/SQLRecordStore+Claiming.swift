@@ -416,34 +416,4 @@ extension RecordTransaction {
         }
         return claims
     }
-
-    /// Claims a job that was recorded just now; nil where another one comes before it.
-    func claimAtOnce(_ key: Int64, _ new: NewJob, for offer: ClaimOffer) throws -> Claim? {
-        let lane = new.submission.lane
-        for priority in JobPriority.inOrder where priority.rank <= new.submission.priority.rank {
-            let line = ClaimLows.Line(run: "", lane: lane, priority: priority.rank)
-            let low = store.node.low(of: line)
-            let rows = try run(
-                """
-                SELECT * FROM queue
-                WHERE run = '' AND lane = $1 AND priority = $2 AND state = 'pending' AND due_at <= $3 AND rank >= $4
-                ORDER BY rank, job LIMIT 1
-                """,
-                [.text(lane.rawValue), .int(priority.rank), .int(now.milliseconds), .int(low)])
-            guard let first = rows.first else { continue }
-            guard try first.int64("job") == key else { return nil }
-            let end = now + offer.duration
-            let rank = try first.int64("rank")
-            let taking = Statement(
-                """
-                UPDATE queue SET state = 'running', attempt = attempt + 1, claim = $2, node = $3, claimed_until = $4
-                WHERE job = $1 AND state = 'pending'
-                """, [.int(key), .uuid(new.claim.rawValue), .uuid(store.node.id), .int(end.milliseconds)])
-            store.node.found([rank], in: line, wanted: 1, from: low)
-            return try claims(
-                of: [first], as: [new.claim], until: end, [taking] + advancing([(lane, priority.rank, rank)])
-            ).first
-        }
-        return nil
-    }
 }

@@ -16,21 +16,12 @@ extension SQLRecordStore {
         // Only for what a job starts when it delivers.
         let kid = claim.submission.leaseTTL == nil ? "" : try currentKey()
         let delivery = Delivery(outcomes: outcomes, claim: claim, kid: kid)
-        if !engine.hasOneWriter {
-            do {
-                let record = try await deliveries(delivery) { [self] requests in
-                    try await writeTogether(requests) { work, requests in try work.deliver(requests, isAlone: false) }
-                }
-                if let record {
-                    node.forget([claim.id])
-                    return record
-                }
-            } catch {
-                // What the server refuses may be refused for a reason that its own transaction sees.
-                guard case PostgresError.statement? = error as? PostgresError else {
-                    throw AttachmentError(storing: error)
-                }
-            }
+        let record = try await inGroup(delivery, deliveries) { work, requests in
+            try work.deliver(requests, isAlone: false)
+        }
+        if let record {
+            node.forget([claim.id])
+            return record
         }
         return try await writeUnderClaim(claim) { work in
             if SeededFault.claimNotCompared.isOn {

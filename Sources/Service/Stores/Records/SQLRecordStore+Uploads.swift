@@ -69,8 +69,8 @@ extension SQLRecordStore {
                 work.note(.revoked(known, by: step, at: work.now))
                 if let job = change.job {
                     let new = try NewJob(known.opened(job, by: keys), keys: keys)
-                    change.submitted =
-                        try work.submit(new, SubmissionOptions(quotas: .unbounded)).newJob
+                    let submitted = SubmittedJob(new: new, options: SubmissionOptions(quotas: .unbounded))
+                    change.submitted = try work.submit([submitted], isAlone: true).first??.newJob
                     change.record = try work.upload(id, of: tenant) ?? change.record
                 }
                 if let call = change.call { _ = try work.send([work.enqueueing(call)]) }

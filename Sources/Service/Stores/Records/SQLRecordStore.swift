@@ -99,6 +99,23 @@ public struct SQLRecordStore: RecordStore {
         try await engine.hasOneWriter ? body([request])[0] : group(request, by: body)
     }
 
+    /// Writes for a request in one transaction with others that come meanwhile, where the engine gains by that.
+    ///
+    /// - Returns: The answer; nil for a request that needs a transaction of its own, for which nothing was changed.
+    func inGroup<Request: Sendable, Answer: Sendable>(
+        _ request: Request, _ group: PostgresGroup<Request, Answer?>,
+        _ body: @escaping @Sendable (RecordTransaction, [Request]) throws -> [Answer?]
+    ) async throws(AttachmentError) -> Answer? {
+        guard !engine.hasOneWriter else { return nil }
+        do {
+            return try await group(request) { requests in try await writeTogether(requests, body) }
+        } catch {
+            // What the server refuses may be refused for a reason that its own transaction sees.
+            guard case PostgresError.statement? = error as? PostgresError else { throw AttachmentError(storing: error) }
+            return nil
+        }
+    }
+
     /// Attempts at a write that another write overtook.
     private static let mostAttempts = 20
 
@@ -106,7 +123,7 @@ public struct SQLRecordStore: RecordStore {
     ///
     /// - Returns: An answer for each request; nil for an unusual one, for which nothing was changed, and which needs a
     ///   transaction of its own.
-    func writeTogether<Request: Sendable, Answer: Sendable>(
+    private func writeTogether<Request: Sendable, Answer: Sendable>(
         _ requests: [Request], _ body: @escaping @Sendable (RecordTransaction, [Request]) throws -> [Answer?]
     ) async throws -> [Answer?] {
         do {

@@ -53,7 +53,7 @@ import Testing
                 let tenant = TenantID(rawValue: "tenant")
                 return SubmittedJob(new: try NewJob(.sample(tenant: tenant), keys: postgres.keys), options: options)
             }
-            let answers = try await postgres.write { work in try work.submit(together: jobs) }
+            let answers = try await postgres.write { work in try work.submit(jobs, isAlone: false) }
             #expect(answers.allSatisfy { if case .accepted? = $0 { true } else { false } })
         }
         let one = try await trips(of: fixture) { try await submit(1) }
