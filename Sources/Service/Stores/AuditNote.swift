@@ -76,31 +76,3 @@ extension AuditNote {
             by: session.key.map { AuditActor(.key, id: $0) } ?? AuditActor(.command))
     }
 }
-
-/// Where an entry stands in the list: newest first.
-struct AuditPlace: Hashable, Sendable {
-    /// Of a page.
-    static let most = 1000
-
-    /// Milliseconds.
-    var at: Int64
-    var key: Int64
-
-    init(_ entry: AuditEntry) {
-        at = entry.at.milliseconds
-        key = Int64(entry.id) ?? 0
-    }
-
-    /// - Parameter cursor: Before all where it is none of ours.
-    init(cursor: String) {
-        let parts = cursor.split(separator: " ").compactMap { Int64($0) }
-        (at, key) = parts.count == 2 ? (parts[0], parts[1]) : (.max, .max)
-    }
-
-    /// - Parameter entries: From the page's first on, one more than it has where there is another page.
-    static func page(of entries: [AuditEntry], limit: Int) -> Page<AuditEntry> {
-        let elements = Array(entries.prefix(min(max(limit, 1), most)))
-        let last = entries.count > elements.count ? elements.last.map(AuditPlace.init) : nil
-        return Page(elements: elements, next: last.map { "\($0.at) \($0.key)" })
-    }
-}

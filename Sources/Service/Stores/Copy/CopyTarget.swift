@@ -117,7 +117,7 @@ struct CopyTarget: Sendable {
                     """
                     INSERT INTO copies (only_row, source, fingerprint, attempt, place, began_at)
                     VALUES (1, $1, $2, $3, $4, \(PostgresClock.sql))
-                    """, [.text(source), .text(fingerprint), .uuid(attempt), .text(try Column.text(first))])
+                    """, [.text(source), .text(fingerprint), .uuid(attempt), try .json(first)])
             case .begun:
                 try transaction.run(
                     "UPDATE copies SET attempt = $1, source = $2", [.uuid(attempt), .text(source)])
@@ -268,7 +268,7 @@ struct CopyTarget: Sendable {
             "SELECT kind, name, loss FROM copied_objects WHERE loss IS NOT NULL ORDER BY kind, name", on: .write
         ).map { row in
             let row = RecordRow.postgres(row)
-            return (try row.text("kind"), try row.text("name"), try row.choice("loss"))
+            return (try row.text("kind"), try row.text("name"), try row.value("loss"))
         }
     }
 }

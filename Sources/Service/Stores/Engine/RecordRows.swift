@@ -1,4 +1,5 @@
 internal import SatchelCore
+internal import FoundationEssentials
 internal import GRDB
 internal import Postgres
 
@@ -134,15 +135,30 @@ enum RecordRow {
         try optionalInt(column).map(Instant.init(milliseconds:))
     }
 
-    func choice<Choice: RawRepresentable<String>>(_ column: String) throws -> Choice {
-        guard let choice = Choice(rawValue: try text(column)) else {
+    /// An identifier, or one of several choices.
+    func value<Value: RawRepresentable<String>>(_ column: String) throws -> Value {
+        guard let value = Value(rawValue: try text(column)) else {
             throw AttachmentError.storeFailed(reason: "the records: an unknown \(column)")
         }
-        return choice
+        return value
     }
 
-    func optionalChoice<Choice: RawRepresentable<String>>(_ column: String) throws -> Choice? {
-        try optionalText(column).flatMap(Choice.init(rawValue:))
+    func optionalValue<Value: RawRepresentable<String>>(_ column: String) throws -> Value? {
+        try optionalText(column).flatMap(Value.init(rawValue:))
+    }
+
+    func json<Value: Decodable>(_ column: String) throws -> Value {
+        try Column.value(Value.self, from: try text(column))
+    }
+
+    func optionalJSON<Value: Decodable>(_ column: String) throws -> Value? {
+        try optionalText(column).map { try Column.value(Value.self, from: $0) }
+    }
+
+    /// The encrypted headers and keys of a submission.
+    func secrets() throws -> SealedSecrets? {
+        guard let kid = try optionalText("headers_kid"), let box = try optionalBytes("headers") else { return nil }
+        return SealedSecrets(kid: kid, box: Data(box))
     }
 
     private static func value(_ row: Row, _ column: String) throws(PostgresError) -> DatabaseValue.Storage {

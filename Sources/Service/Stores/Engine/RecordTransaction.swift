@@ -79,7 +79,12 @@ final class RecordTransaction: StatementSender {
 
     @discardableResult
     func run(_ sql: String, _ values: [SQLValue] = []) throws -> RecordRows {
-        try send([Statement(sql, values)])[0]
+        try run(Statement(sql, values))
+    }
+
+    @discardableResult
+    func run(_ statement: Statement) throws -> RecordRows {
+        try send([statement])[0]
     }
 
     func change(_ tenant: TenantID, bytes: Int64 = 0, jobs: Int = 0, leases: Int = 0) {
@@ -120,16 +125,11 @@ final class RecordTransaction: StatementSender {
     /// Of each tenant.
     private func counting() -> [Statement] {
         usage.sorted { $0.key.rawValue < $1.key.rawValue }.filter { $0.value != TenantUsage() }.map { tenant, change in
-            Statement(
-                """
-                INSERT INTO usage (tenant, slot, stored_bytes, unfinished_jobs, open_leases) VALUES ($1, $2, $3, $4, $5)
-                ON CONFLICT (tenant, slot) DO UPDATE SET stored_bytes = usage.stored_bytes + excluded.stored_bytes,
-                    unfinished_jobs = usage.unfinished_jobs + excluded.unfinished_jobs,
-                    open_leases = usage.open_leases + excluded.open_leases
-                """,
+            .add(
+                to: "usage", at: ["tenant": .raw(tenant), "slot": .int(store.node.slot)],
                 [
-                    .text(tenant.rawValue), .int(store.node.slot), .int(change.storedBytes), .int(change.pendingJobs),
-                    .int(change.liveLeases),
+                    "stored_bytes": .int(change.storedBytes), "unfinished_jobs": .int(change.pendingJobs),
+                    "open_leases": .int(change.liveLeases),
                 ])
         }
     }
@@ -142,11 +142,7 @@ final class RecordTransaction: StatementSender {
         // Jobs come and go in transactions that are side by side: neither is to wait for the other.
         let slot = PostgresNode.slots + (jobs > 0 ? 0 : PostgresNode.countingSlots) + store.node.countingSlot
         return [
-            Statement(
-                """
-                INSERT INTO counters (slot, leases_left_to_expire, unfinished_jobs) VALUES ($1, 0, $2)
-                ON CONFLICT (slot) DO UPDATE SET unfinished_jobs = counters.unfinished_jobs + excluded.unfinished_jobs
-                """, [.int(slot), .int(jobs)])
+            .add(to: "counters", at: ["slot": .int(slot)], ["leases_left_to_expire": 0, "unfinished_jobs": .int(jobs)])
         ]
     }
 
@@ -192,7 +188,7 @@ final class RecordTransaction: StatementSender {
                 AND NOT EXISTS (SELECT 1 FROM retained_sources WHERE retained_sources.name = names.name)
                 AND NOT EXISTS (
                     SELECT 1 FROM uploads WHERE uploads.source = names.name AND state IN ('open', 'complete'))
-            """, [.texts(names.map(\.rawValue))]
+            """, [.raws(names)]
         ).map { SourceName(rawValue: try $0.text("name")) }
     }
 
@@ -211,7 +207,6 @@ final class RecordTransaction: StatementSender {
         /// Finished, or pending.
         var state: WorkState
         var createdAt: Instant
-        var deliveredClaim: String?
         /// Nil once it is finished.
         var queue: Queued?
 
@@ -249,9 +244,9 @@ final class RecordTransaction: StatementSender {
 
     func lock(_ id: JobID, of tenant: TenantID) throws -> Job? {
         let found = try run(
-            "SELECT key FROM jobs WHERE tenant = $1 AND id = $2", [.text(tenant.rawValue), .text(id.rawValue)]
+            "SELECT key FROM jobs WHERE tenant = $1 AND id = $2", [.raw(tenant), .raw(id)]
         ).first
-        return try found?.int64("key").lock(in: self)
+        return try found.flatMap { try lock($0.int64("key")) }
     }
 
     /// The job that a claim holds, locked.
@@ -259,7 +254,8 @@ final class RecordTransaction: StatementSender {
         let found = try run(
             "SELECT job FROM queue WHERE \(SeededFault.holding(claim)) FOR UPDATE", [.uuid(claim.id.rawValue)]
         ).first
-        guard let job = try found?.int64("job").lock(in: self), job.id == claim.job, job.tenant == claim.tenant
+        guard let job = try found.flatMap({ try lock($0.int64("job")) }), job.id == claim.job,
+            job.tenant == claim.tenant
         else { throw ClaimError.lost }
         return job
     }
@@ -295,15 +291,13 @@ final class RecordTransaction: StatementSender {
         guard let url = submission.callback else { return [] }
         ringsBell = true
         return [
-            Statement(
-                """
-                INSERT INTO calls (id, tenant, type, job, generation, url, receiver, traceparent, created_at, due_at)
-                VALUES ($1, $2, $8, $3, $4, $5, $9, $6, $7, $7)
-                """,
+            .insert(
+                into: "calls",
                 [
-                    .text(UUID.version7(at: now).uuidString.lowercased()), .text(job.tenant.rawValue), .int(job.key),
-                    .int(job.generation), .text(url), .text(submission.traceparent), .int(now.milliseconds),
-                    .text(CallType.jobFinished.rawValue), .text(WebhookReceiver.origin(of: url)),
+                    "id": .text(UUID.version7(at: now).uuidString.lowercased()), "tenant": .raw(job.tenant),
+                    "type": .raw(CallType.jobFinished), "job": .int(job.key), "generation": .int(job.generation),
+                    "url": .text(url), "receiver": .text(WebhookReceiver.origin(of: url)),
+                    "traceparent": .text(submission.traceparent), "created_at": .time(now), "due_at": .time(now),
                 ])
         ]
     }
@@ -324,12 +318,6 @@ final class RecordTransaction: StatementSender {
     }
 }
 
-extension Int64 {
-    fileprivate func lock(in work: RecordTransaction) throws -> RecordTransaction.Job? {
-        try work.lock(self)
-    }
-}
-
 extension JobSubmission {
     /// What was submitted, but for the headers that are kept encrypted.
     init(
@@ -347,23 +335,22 @@ extension JobSubmission {
 extension RecordTransaction.Job {
     init(_ row: RecordRow) throws {
         key = try row.int64("key")
-        tenant = TenantID(rawValue: try row.text("tenant"))
-        id = JobID(rawValue: try row.text("id"))
+        tenant = try row.value("tenant")
+        id = try row.value("id")
         run = try row.text("run")
         generation = try row.int("generation")
         digest = try row.text("body_digest")
         profile = try row.int64("profile")
         priority = try row.int("priority")
-        state = try row.choice("state")
+        state = try row.value("state")
         createdAt = try row.instant("created_at")
-        deliveredClaim = try row.optionalText("delivered_claim")
     }
 }
 
 extension RecordTransaction.Queued {
     init(_ row: RecordRow) throws {
-        state = try row.choice("state")
-        lane = try row.choice("lane")
+        state = try row.value("state")
+        lane = try row.value("lane")
         rank = try row.int64("rank")
         attempt = try row.int("attempt")
         claim = try row.optionalText("claim")
@@ -372,8 +359,6 @@ extension RecordTransaction.Queued {
         isInterrupted = try row.bool("interrupted")
         deadlineAt = try row.optionalInstant("deadline_at")
         submission = try row.text("submission")
-        if let kid = try row.optionalText("headers_kid"), let box = try row.optionalBytes("headers") {
-            secrets = SealedSecrets(kid: kid, box: Data(box))
-        }
+        secrets = try row.secrets()
     }
 }

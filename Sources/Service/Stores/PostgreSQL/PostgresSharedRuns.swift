@@ -15,17 +15,13 @@ struct PostgresSharedRuns: SharedRuns {
         let new = RunID.generate()
         let run = try await store.write { work in
             try work.run(
-                "DELETE FROM runs WHERE ended_at < $1", [.int((work.now - Self.memory).milliseconds)])
+                "DELETE FROM runs WHERE ended_at < $1", [.time(work.now - Self.memory)])
             // Again under the lock of whoever was first: the run that it began is then found.
             let row = try work.run(
                 """
                 INSERT INTO runs (id, name, tenant, source, created_at) VALUES ($1, $2, $3, $4, $5)
                 ON CONFLICT (tenant, name) WHERE ended_at IS NULL DO UPDATE SET source = runs.source RETURNING id
-                """,
-                [
-                    .text(new.rawValue), .text(name), .text(tenant.rawValue), .text(source),
-                    .int(work.now.milliseconds),
-                ]
+                """, [.raw(new), .text(name), .raw(tenant), .text(source), .time(work.now)]
             ).first
             guard let row, let run = try work.sharedRun(RunID(rawValue: row.text("id"))) else {
                 throw TransactionConflict()
@@ -55,7 +51,7 @@ struct PostgresSharedRuns: SharedRuns {
         }
         return try await store.write { work -> [RunAnswer]? in
             guard
-                let row = try work.run("SELECT * FROM runs WHERE id = $1 FOR UPDATE", [.text(run.rawValue)])
+                let row = try work.run("SELECT * FROM runs WHERE id = $1 FOR UPDATE", [.raw(run)])
                     .first,
                 try row.optionalInt("ended_at") == nil
             else { return nil }
@@ -70,7 +66,7 @@ struct PostgresSharedRuns: SharedRuns {
             try work.run(
                 "UPDATE runs SET start_after = $2, listed = $3, whole = $4, counts = $5 WHERE id = $1",
                 [
-                    .text(run.rawValue), .text(page.end), .int(before.listed + page.listed), .bool(page.isLast),
+                    .raw(run), .text(page.end), .int(before.listed + page.listed), .bool(page.isLast),
                     .text(try count(before.counts, answers)),
                 ])
             return answers
@@ -82,13 +78,13 @@ struct PostgresSharedRuns: SharedRuns {
     ) async throws(AttachmentError) {
         try await store.write { work in
             let row = try work.run(
-                "SELECT counts FROM runs WHERE id = $1 AND ended_at IS NULL FOR UPDATE", [.text(run.rawValue)]
+                "SELECT counts FROM runs WHERE id = $1 AND ended_at IS NULL FOR UPDATE", [.raw(run)]
             ).first
             guard let row else { return }
             try work.run(
                 "UPDATE runs SET ended_at = $2, counts = $3 WHERE id = $1",
-                [.text(run.rawValue), .int(work.now.milliseconds), .text(try count(row.text("counts")))])
-            try work.run("DELETE FROM run_nodes WHERE run = $1", [.text(run.rawValue)])
+                [.raw(run), .time(work.now), .text(try count(row.text("counts")))])
+            try work.run("DELETE FROM run_nodes WHERE run = $1", [.raw(run)])
             try work.run("DELETE FROM leaders WHERE task = $1", [.text("run " + run.rawValue)])
             // Whoever waits for it.
             work.wakes.insert(.work)
@@ -100,7 +96,7 @@ struct PostgresSharedRuns: SharedRuns {
             // As that of a node which is gone.
             try work.run(
                 "UPDATE run_nodes SET node = gen_random_uuid() WHERE run = $1 AND node = $2",
-                [.text(run.rawValue), .uuid(store.node.id)])
+                [.raw(run), .uuid(store.node.id)])
             try work.run(
                 "DELETE FROM leaders WHERE task = $1 AND node = $2",
                 [.text("run " + run.rawValue), .uuid(store.node.id)])
@@ -115,15 +111,15 @@ struct PostgresSharedRuns: SharedRuns {
                 """
                 SELECT counts FROM runs WHERE id = $1 AND ended_at IS NULL
                     AND EXISTS (SELECT 1 FROM run_nodes WHERE run = $1 AND node = $2) FOR UPDATE
-                """, [.text(run.rawValue), .uuid(store.node.id)]
+                """, [.raw(run), .uuid(store.node.id)]
             ).first
             // Counted already, where the answer to an earlier attempt was lost.
             guard let row else { return }
             try work.run(
                 "UPDATE runs SET counts = $2 WHERE id = $1",
-                [.text(run.rawValue), .text(try count(row.text("counts")))])
+                [.raw(run), .text(try count(row.text("counts")))])
             try work.run(
-                "DELETE FROM run_nodes WHERE run = $1 AND node = $2", [.text(run.rawValue), .uuid(store.node.id)])
+                "DELETE FROM run_nodes WHERE run = $1 AND node = $2", [.raw(run), .uuid(store.node.id)])
         }
     }
 }
@@ -137,7 +133,7 @@ extension RecordTransaction {
                 (SELECT count(*) FROM run_nodes WHERE run = runs.id) AS members,
                 (SELECT count(*) FROM run_nodes WHERE run = runs.id AND \(store.node.lives("run_nodes.node"))) AS machines
             FROM runs WHERE id = $1
-            """, [.text(id.rawValue)]
+            """, [.raw(id)]
         ).first
         guard let row else { return nil }
         let machines = try row.int("machines")
@@ -167,10 +163,10 @@ extension RecordTransaction {
         let rows = try self.run(
             """
             SELECT key, work_key, run, state, body_digest FROM jobs WHERE tenant = $1 AND work_key = ANY($2::text[])
-            """, [.text(tenant.rawValue), .texts(jobs.map(\.submission.workKey))])
+            """, [.raw(tenant), .texts(jobs.map(\.submission.workKey))])
         for row in rows {
             known[try row.text("work_key")] = KnownWork(
-                key: try row.int64("key"), run: try row.text("run"), state: try row.choice("state"),
+                key: try row.int64("key"), run: try row.text("run"), state: try row.value("state"),
                 digest: try row.text("body_digest"))
         }
         var left: [(index: Int, key: Int64, retriesFailed: Bool)] = []

@@ -9,7 +9,7 @@ struct Conditions {
     init() {}
 
     init(of tenant: TenantID) {
-        require("tenant = $", .text(tenant.rawValue))
+        require("tenant = $", .raw(tenant))
     }
 
     var sql: String { parts.isEmpty ? "true" : parts.joined(separator: " AND ") }

@@ -19,7 +19,7 @@ struct RecordListQuery: Sendable {
         _ table: ListedTable, of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int,
         rare label: JobLabel?, between places: PlaceRange, longest: Int
     ) {
-        self.limit = min(max(limit, 1), SQLRecordStore.longestPage)
+        self.limit = SQLRecordStore.pageLength(limit)
         var rest = filter
         var conditions = Conditions()
         let (way, place, isInOrder) = Self.way(table, of: tenant, &rest, rare: label, &conditions)
@@ -65,7 +65,7 @@ struct RecordListQuery: Sendable {
         let own = "\(name).\(table.order)"
         if let label {
             filter.labels.remove(label)
-            conditions.require("labels.tenant = $", .text(tenant.rawValue))
+            conditions.require("labels.tenant = $", .raw(tenant))
             conditions.require("labels.key = $ AND labels.value = $", .text(label.key), .text(label.value))
             return switch table {
             case .jobs: ("labels", "labels.job", true)
@@ -78,10 +78,10 @@ struct RecordListQuery: Sendable {
         }
         if filter.run == nil, let code = filter.code {
             filter.code = nil
-            let value = SQLValue.text(code.rawValue)
+            let value = SQLValue.raw(code)
             switch table {
             case .jobs:
-                conditions.require("failed.tenant = $ AND failed.code = $", .text(tenant.rawValue), value)
+                conditions.require("failed.tenant = $ AND failed.code = $", .raw(tenant), value)
                 // The first of a job's, so that the job comes once.
                 conditions.require(
                     """
@@ -92,18 +92,18 @@ struct RecordListQuery: Sendable {
                     """)
                 return ("attachments AS failed", "failed.job", true)
             case .attachments:
-                conditions.require("attachments.tenant = $ AND attachments.code = $", .text(tenant.rawValue), value)
+                conditions.require("attachments.tenant = $ AND attachments.code = $", .raw(tenant), value)
                 return (name, own, true)
             }
         }
-        conditions.require("\(name).tenant = $", .text(tenant.rawValue))
+        conditions.require("\(name).tenant = $", .raw(tenant))
         if let run = filter.run {
-            conditions.require("\(name).run <> '' AND \(name).run = $", .text(run.rawValue))
+            conditions.require("\(name).run <> '' AND \(name).run = $", .raw(run))
             filter.run = nil
             return (name, own, true)
         }
         if table == .attachments, let kind = filter.kind {
-            conditions.require("attachments.kind = $", .text(kind.rawValue))
+            conditions.require("attachments.kind = $", .raw(kind))
             filter.kind = nil
         }
         if let state = filter.state {
@@ -125,13 +125,13 @@ struct RecordListQuery: Sendable {
                 """
                 \(name).state = 'pending' AND EXISTS (
                     SELECT 1 FROM queue WHERE queue.job = \(name).\(table.job) AND queue.state = $)
-                """, .text(filter.state?.rawValue))
-        case let state?: conditions.require("\(name).state = $", .text(state.rawValue))
+                """, .raw(filter.state))
+        case let state?: conditions.require("\(name).state = $", .raw(state))
         case nil: break
         }
-        if let run = filter.run { conditions.require("\(name).run = $", .text(run.rawValue)) }
-        if let since = filter.since { conditions.require("\(name).created_at >= $", .int(since.milliseconds)) }
-        if let before = filter.before { conditions.require("\(name).created_at < $", .int(before.milliseconds)) }
+        if let run = filter.run { conditions.require("\(name).run = $", .raw(run)) }
+        if let since = filter.since { conditions.require("\(name).created_at >= $", .time(since)) }
+        if let before = filter.before { conditions.require("\(name).created_at < $", .time(before)) }
         for (column, value) in [
             ("kind", filter.kind?.rawValue), ("code", filter.code?.rawValue), ("identifier", filter.identifier),
         ] {
@@ -162,7 +162,7 @@ struct RecordListQuery: Sendable {
                 EXISTS (
                     SELECT 1 FROM labels AS other WHERE other.tenant = $ AND other.key = $ AND other.value = $
                         AND other.job = \(name).\(table.job))
-                """, .text(tenant.rawValue), .text(label.key), .text(label.value))
+                """, .raw(tenant), .text(label.key), .text(label.value))
         }
     }
 }
@@ -200,11 +200,7 @@ extension RecordTransaction {
                     """
                     SELECT count(*) AS n FROM (
                         SELECT 1 FROM labels WHERE tenant = $1 AND key = $2 AND value = $3 LIMIT $4) AS found
-                    """,
-                    [
-                        .text(tenant.rawValue), .text(label.key), .text(label.value),
-                        .int(SQLRecordStore.rareLabel),
-                    ])
+                    """, [.raw(tenant), .text(label.key), .text(label.value), .int(SQLRecordStore.rareLabel)])
             }
         ).map { try $0.first?.int("n") ?? 0 }
         guard let rarest = zip(labels, counts).min(by: { $0.1 < $1.1 }) else { return nil }
@@ -233,7 +229,7 @@ extension RecordTransaction {
             """
             SELECT (SELECT \(order) FROM \(name) WHERE tenant = $1 ORDER BY \(order) LIMIT 1)::text AS first,
                 (SELECT \(order) FROM \(name) WHERE tenant = $1 ORDER BY \(order) DESC LIMIT 1)::text AS last
-            """, [.text(tenant.rawValue)]
+            """, [.raw(tenant)]
         ).first
         let first = try ends?.optionalText("first").flatMap(table.number) ?? 0
         let last = try ends?.optionalText("last").flatMap(table.number) ?? first
@@ -241,7 +237,7 @@ extension RecordTransaction {
         while let number = halving.next {
             let row = try run(
                 "SELECT created_at FROM \(name) WHERE tenant = $1 AND \(order) >= $2 ORDER BY \(order) LIMIT 1",
-                [.text(tenant.rawValue), table.value(table.place(number))]
+                [.raw(tenant), table.value(table.place(number))]
             ).first
             halving.take(try row.map { try $0.instant("created_at") >= instant } ?? true)
         }

@@ -58,7 +58,7 @@ extension RecordTransaction {
         guard !ids.isEmpty else { return [] }
         let keys = try run(
             "SELECT key FROM jobs WHERE tenant = $1 AND id = ANY($2::text[])",
-            [.text(tenant.rawValue), .texts(ids.map(\.rawValue))]
+            [.raw(tenant), .raws(ids)]
         ).map { try $0.int64("key") }
         return Array(try jobRecords(keys).values)
     }
@@ -66,7 +66,7 @@ extension RecordTransaction {
     static func renditions(_ rows: RecordRows) throws -> [String: [RenditionRole: Rendition]] {
         var renditions: [String: [RenditionRole: Rendition]] = [:]
         for row in rows {
-            renditions[try row.text("attachment"), default: [:]][try row.choice("role")] = try Rendition(row)
+            renditions[try row.text("attachment"), default: [:]][try row.value("role")] = try Rendition(row)
         }
         return renditions
     }
@@ -77,10 +77,10 @@ extension RecordTransaction {
         let renditions = try Self.renditions(
             try run(
                 "SELECT *, encode(sha256, 'hex') AS hash FROM renditions WHERE tenant = $1 AND attachment = ANY($2::uuid[])",
-                [.text(tenant.rawValue), .uuids(try rows.map { try $0.text("id") })]))
+                [.raw(tenant), .uuids(try rows.map { try $0.text("id") })]))
         return try rows.map { row in
             try AttachmentRecord(
-                row, job: JobID(rawValue: row.text("job_id")), isRunning: row.bool("is_running"), renditions)
+                row, job: try row.value("job_id"), isRunning: row.bool("is_running"), renditions)
         }
     }
 
@@ -90,7 +90,7 @@ extension RecordTransaction {
         return try attachmentRecords(
             try run(
                 "SELECT \(Self.attachmentColumns) FROM attachments WHERE tenant = $1 AND id = ANY($2::uuid[])",
-                [.text(tenant.rawValue), .uuids(ids.map(\.rawValue))]),
+                [.raw(tenant), .uuids(ids.map(\.rawValue))]),
             of: tenant)
     }
 
@@ -104,13 +104,13 @@ extension RecordTransaction {
 extension JobRecord {
     /// Reads a row of ``RecordTransaction/jobRecords(_:)``, without its attachments.
     fileprivate init(_ row: RecordRow) throws {
-        let queueState: WorkState? = try row.optionalChoice("queue_state")
+        let queueState: WorkState? = try row.optionalValue("queue_state")
         let deadline = queueState == nil ? "deadline_at" : "queue_deadline"
         self.init(
-            id: JobID(rawValue: try row.text("id")), tenant: TenantID(rawValue: try row.text("tenant")),
-            state: try queueState ?? row.choice("state"), profile: try row.text("profile_name"),
-            mode: try row.choice("mode"), priority: try row.int("priority") == 0 ? .interactive : .bulk,
-            metadata: try Column.value([String: String].self, from: row.text("metadata")),
+            id: try row.value("id"), tenant: try row.value("tenant"),
+            state: try queueState ?? row.value("state"), profile: try row.text("profile_name"),
+            mode: try row.value("mode"), priority: try row.int("priority") == 0 ? .interactive : .bulk,
+            metadata: try row.json("metadata"),
             generation: try row.int("generation"),
             attempt: try queueState == nil ? row.int("attempt") : row.int("queue_attempt"),
             createdAt: try row.instant("created_at"), deadlineAt: try row.optionalInstant(deadline),
@@ -132,16 +132,16 @@ extension AttachmentRecord {
     fileprivate init(
         _ row: RecordRow, job: JobID, isRunning: Bool, _ renditions: [String: [RenditionRole: Rendition]]
     ) throws {
-        let details = try Column.value(AttachmentDetails.self, from: row.text("details"))
+        let details: AttachmentDetails = try row.json("details")
         let id = try row.text("id")
-        let state: WorkState = try row.choice("state")
+        let state: WorkState = try row.value("state")
         self.init(
-            id: AttachmentID(rawValue: id), tenant: TenantID(rawValue: try row.text("tenant")), job: job,
+            id: AttachmentID(rawValue: id), tenant: try row.value("tenant"), job: job,
             identifier: try row.text("identifier"), state: state == .pending && isRunning ? .running : state,
             source: details.source, options: details.options, createdAt: try row.instant("created_at"))
-        fidelity = try row.optionalChoice("fidelity")
-        kind = try row.optionalChoice("kind")
-        best = try row.optionalChoice("best")
+        fidelity = try row.optionalValue("fidelity")
+        kind = try row.optionalValue("kind")
+        best = try row.optionalValue("best")
         trim = details.trim
         contentSizeRatio = details.contentSizeRatio
         placeholder = details.placeholder
@@ -157,7 +157,7 @@ extension Rendition {
     /// Of a row of `renditions`, whose hash is written out.
     init(_ row: RecordRow) throws {
         self.init(
-            mediaType: try row.choice("media_type"), width: try row.optionalInt("width").map { Int($0) },
+            mediaType: try row.value("media_type"), width: try row.optionalInt("width").map { Int($0) },
             height: try row.optionalInt("height").map { Int($0) }, duration: try row.optionalDouble("duration"),
             bytes: try row.int64("bytes"), sha256: try row.text("hash"), encryption: try SealedEncryption(row))
     }
@@ -166,7 +166,7 @@ extension Rendition {
 extension SealedEncryption {
     /// Of a row of `renditions`; nil where that isn't encrypted.
     init?(_ row: RecordRow) throws {
-        guard let scheme: EncryptionScheme = try row.optionalChoice("scheme"),
+        guard let scheme: EncryptionScheme = try row.optionalValue("scheme"),
             let kid = try row.optionalText("key_kid"), let box = try row.optionalBytes("key")
         else { return nil }
         self.init(scheme: scheme, kid: kid, box: Data(box))

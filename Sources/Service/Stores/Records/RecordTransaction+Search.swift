@@ -20,9 +20,9 @@ extension RecordTransaction {
                     work = \(store.engine.sum(of: "work"))
                 """,
                 [
-                    .text(key.tenant.rawValue), .int(key.minute.milliseconds), .text(key.lane.rawValue),
-                    .text(key.state.rawValue), .text(key.code?.rawValue ?? ""), .int(store.node.slot),
-                    .int(tally.count), .ints(tally.waiting.counts.map { $0 }), .ints(tally.work.counts.map { $0 }),
+                    .raw(key.tenant), .time(key.minute), .raw(key.lane), .raw(key.state),
+                    .text(key.code?.rawValue ?? ""), .int(store.node.slot), .int(tally.count),
+                    .ints(tally.waiting.counts.map { $0 }), .ints(tally.work.counts.map { $0 }),
                 ])
         }
     }
@@ -35,12 +35,12 @@ extension RecordTransaction {
             SELECT minute, lane, state, code, count, array_to_string(waiting, ',') AS waiting,
                 array_to_string(work, ',') AS work
             FROM tallies WHERE tenant = $1 AND minute >= $2
-            """, [.text(tenant.rawValue), .int(minute.milliseconds)])
+            """, [.raw(tenant), .time(minute)])
         for row in rows {
             let code = try row.text("code")
             let key = Tally.Key(
-                tenant: tenant, minute: try row.instant("minute"), lane: try row.choice("lane"),
-                state: try row.choice("state"), code: code.isEmpty ? nil : try row.choice("code"))
+                tenant: tenant, minute: try row.instant("minute"), lane: try row.value("lane"),
+                state: try row.value("state"), code: code.isEmpty ? nil : try row.value("code"))
             tallies[key, default: Tally()].add(
                 Tally(
                     count: try row.int64("count"), waiting: Histogram(text: try row.text("waiting")),

@@ -236,7 +236,7 @@ extension RecordTransaction {
                     """
                     SELECT tenant, sum(stored_bytes)::bigint AS bytes, sum(unfinished_jobs)::bigint AS jobs
                     FROM usage WHERE tenant = ANY($1::text[]) GROUP BY tenant
-                    """, [.texts(bounded.map(\.rawValue))]),
+                    """, [.raws(bounded)]),
                 Statement(
                     """
                     SELECT lane, priority,
@@ -247,10 +247,7 @@ extension RecordTransaction {
                             ORDER BY rank, job LIMIT 1) AS first
                     FROM unnest($1::text[], $2::smallint[], $4::bigint[]) AS lines (lane, priority, low)
                     """,
-                    [
-                        .texts(lines.map(\.lane.rawValue)), .ints(lines.map { Int64($0.priority.rank) }),
-                        .int(now.milliseconds), .ints(lows),
-                    ]),
+                    [.raws(lines.map(\.lane)), .ints(lines.map { Int64($0.priority.rank) }), .time(now), .ints(lows)]),
                 Statement(
                     """
                     SELECT places.*, (SELECT max(rank) FROM queue WHERE queue.tenant = places.tenant AND run = ''
@@ -259,7 +256,7 @@ extension RecordTransaction {
                     FROM unnest($1::text[], $2::text[], $3::smallint[]) AS places (tenant, lane, priority)
                     """,
                     [
-                        .texts(places.map(\.tenant.rawValue)), .texts(places.map(\.line.lane.rawValue)),
+                        .raws(places.map(\.tenant)), .raws(places.map(\.line.lane)),
                         .ints(places.map { Int64($0.line.priority.rank) }),
                     ]),
             ]
@@ -281,7 +278,7 @@ extension RecordTransaction {
             context.first[line] = try row.optionalInt("first")
         }
         for row in rows[4] {
-            let place = SubmissionContext.Place(tenant: TenantID(rawValue: try row.text("tenant")), line: try Line(row))
+            let place = SubmissionContext.Place(tenant: try row.value("tenant"), line: try Line(row))
             context.last[place] = try row.optionalInt("last")
         }
         if let limit { context.waiting = try waiting ?? note(rows[5], under: limit, by: look) }
@@ -303,9 +300,8 @@ extension RecordTransaction {
             ORDER BY new.place
             """,
             [
-                .texts(submissions.map(\.tenant.rawValue)), .texts(submissions.map(\.id.rawValue)),
-                .texts(submissions.map(\.workKey)), .texts(jobs.map(\.options.idempotency?.text)),
-                .int((now - IdempotencyKey.lifetime).milliseconds),
+                .raws(submissions.map(\.tenant)), .raws(submissions.map(\.id)), .texts(submissions.map(\.workKey)),
+                .texts(jobs.map(\.options.idempotency?.text)), .time(now - IdempotencyKey.lifetime),
             ])
     }
 
@@ -411,18 +407,15 @@ extension RecordTransaction {
         try forgo(queue.claim, of: known.key)
         _ = try send(
             [
-                Statement(
-                    """
-                    UPDATE queue SET run = $2, submission = $3, priority = $4, due_at = $5, deadline_at = $6, headers = $7,
-                        headers_kid = $8, lane = $9, rank = $10, has_callback = $11, state = 'pending',
-                        interrupted = interrupted OR state = 'running', claim = NULL, node = NULL, claimed_until = NULL
-                    WHERE job = $1
-                    """,
+                .update(
+                    "queue",
                     [
-                        .int(known.key), .text(name), .text(body.body), .int(job.priority.rank), .int(now.milliseconds),
-                        .int(job.deadline(from: now)?.milliseconds), .bytes(body.secrets.map { Array($0.box) }),
-                        .text(body.secrets?.kid), .text(lane.rawValue), .int(rank), .bool(job.callback != nil),
-                    ]),
+                        "run": .text(name), "submission": .text(body.body), "priority": .int(job.priority.rank),
+                        "due_at": .time(now), "deadline_at": .time(job.deadline(from: now)),
+                        "headers": .bytes(body.secrets.map { Array($0.box) }), "headers_kid": .text(body.secrets?.kid),
+                        "lane": .raw(lane), "rank": .int(rank), "has_callback": .bool(job.callback != nil),
+                    ], "interrupted = interrupted OR state = 'running', \(Self.handedBack)", where: "job = $",
+                    .int(known.key)),
                 Statement(
                     """
                     UPDATE attachments SET run = $3, source = new.source
@@ -514,10 +507,9 @@ extension RecordTransaction {
             ORDER BY place RETURNING key, tenant, id
             """,
             [
-                .int(now.milliseconds), .texts(submissions.map(\.tenant.rawValue)),
-                .texts(submissions.map(\.id.rawValue)), .texts(submissions.map(\.workKey)),
-                .texts(submissions.map { $0.run?.rawValue ?? "" }), .texts(jobs.map(\.new.stored.digest)),
-                .ints(jobs.map(\.profile)), .texts(submissions.map(\.mode.rawValue)),
+                .time(now), .raws(submissions.map(\.tenant)), .raws(submissions.map(\.id)),
+                .texts(submissions.map(\.workKey)), .texts(submissions.map { $0.run?.rawValue ?? "" }),
+                .texts(jobs.map(\.new.stored.digest)), .ints(jobs.map(\.profile)), .raws(submissions.map(\.mode)),
                 .ints(submissions.map { Int64($0.priority.rank) }),
                 .texts(try submissions.map { try Column.text($0.metadata) }),
                 .ints(submissions.map { $0.deadline(from: now)?.milliseconds }),
@@ -529,112 +521,93 @@ extension RecordTransaction {
         _ known: Job, as job: JobSubmission, digest: String, profile: Int64, generation: Int
     ) throws -> [Statement] {
         [
-            Statement(
-                """
-                UPDATE jobs SET work_key = $2, run = $3, generation = $4, body_digest = $5, profile = $6, mode = $7,
-                    priority = $8, metadata = $9, deadline_at = $10, state = 'pending', attempt = 0,
-                    delivered_claim = NULL, finished_at = NULL, expires_at = NULL
-                WHERE key = $1
-                """,
+            .update(
+                "jobs",
                 [
-                    .int(known.key), .text(job.workKey), .text(job.run?.rawValue ?? ""), .int(generation),
-                    .text(digest), .int(profile), .text(job.mode.rawValue), .int(job.priority.rank),
-                    .text(try Column.text(job.metadata)), .int(job.deadline(from: now)?.milliseconds),
-                ]),
+                    "work_key": .text(job.workKey), "run": .text(job.run?.rawValue ?? ""),
+                    "generation": .int(generation), "body_digest": .text(digest), "profile": .int(profile),
+                    "mode": .raw(job.mode), "priority": .int(job.priority.rank), "metadata": try .json(job.metadata),
+                    "deadline_at": .time(job.deadline(from: now)),
+                ],
+                "state = 'pending', attempt = 0, delivered_claim = NULL, finished_at = NULL, expires_at = NULL",
+                where: "key = $", .int(known.key)),
             Statement("DELETE FROM labels WHERE job = $1", [.int(known.key)]),
         ]
     }
 
     private func remembering(_ remembered: [(name: JobName, key: IdempotencyKey)]) -> Statement {
-        Statement(
+        .insert(
+            into: "idempotency_keys", forEach: remembered.map(\.name),
+            [
+                "key text": .texts(remembered.map(\.key.text)),
+                "body_digest text": .texts(remembered.map(\.key.bodyDigest)),
+                "created_at bigint": .ints(remembered.map { _ in now.milliseconds }),
+            ], ["tenant": "jobs.tenant", "job": "jobs.key"],
             """
-            INSERT INTO idempotency_keys (tenant, key, body_digest, job, created_at)
-            SELECT jobs.tenant, own.text, own.digest, jobs.key, $1
-            FROM unnest($2::text[], $3::text[], $4::text[], $5::text[]) AS own (tenant, id, text, digest)
-                JOIN jobs ON jobs.tenant = own.tenant AND jobs.id = own.id WHERE true
             ON CONFLICT (tenant, key) DO UPDATE SET body_digest = excluded.body_digest, job = excluded.job,
                 created_at = excluded.created_at
-            WHERE idempotency_keys.created_at <= $6
-            """,
-            [
-                .int(now.milliseconds), .texts(remembered.map(\.name.tenant.rawValue)),
-                .texts(remembered.map(\.name.job.rawValue)), .texts(remembered.map(\.key.text)),
-                .texts(remembered.map(\.key.bodyDigest)), .int((now - IdempotencyKey.lifetime).milliseconds),
-            ])
+            WHERE idempotency_keys.created_at <= excluded.created_at - \(IdempotencyKey.lifetime.wholeMilliseconds)
+            """)
     }
 
     /// Puts the current generations of jobs into the queue.
     private func enqueueing(_ jobs: [PlacedJob]) -> Statement {
         let submissions = jobs.map(\.new.submission)
-        return Statement(
-            """
-            INSERT INTO queue (job, tenant, run, lane, priority, rank, due_at, state, generation, attempt, claim, node,
-                claimed_until, deadline_at, submission, headers, headers_kid, has_callback)
-            SELECT jobs.key, jobs.tenant, jobs.run, own.lane, jobs.priority, coalesce(own.rank, jobs.key), $1,
-                CASE WHEN own.claim IS NULL THEN 'pending' ELSE 'running' END, jobs.generation,
-                CASE WHEN own.claim IS NULL THEN 0 ELSE 1 END, own.claim,
-                CASE WHEN own.claim IS NOT NULL THEN $11::uuid END, own.until, jobs.deadline_at, own.submission,
-                decode(own.headers, 'hex'), own.kid, own.callback
-            FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::uuid[], $7::bigint[], $8::text[], $9::text[],
-                $10::text[], $12::boolean[]) AS own (tenant, id, lane, rank, claim, until, submission, headers, kid, callback)
-                JOIN jobs ON jobs.tenant = own.tenant AND jobs.id = own.id
-            """,
+        let isBegun = jobs.map { $0.claimedUntil != nil }
+        return .insert(
+            into: "queue", forEach: submissions.map { JobName($0) },
             [
-                .int(now.milliseconds), .texts(submissions.map(\.tenant.rawValue)),
-                .texts(submissions.map(\.id.rawValue)), .texts(submissions.map(\.lane.rawValue)),
-                .ints(jobs.map(\.rank)), .texts(jobs.map { $0.claimedUntil == nil ? nil : $0.new.claim.rawValue }),
-                .ints(jobs.map { $0.claimedUntil?.milliseconds }), .texts(jobs.map(\.new.stored.body)),
-                .texts(jobs.map { $0.new.stored.secrets?.box.hexadecimal }), .texts(jobs.map(\.new.stored.secrets?.kid)),
-                .uuid(store.node.id), .bools(submissions.map { $0.callback != nil }),
+                "lane text": .raws(submissions.map(\.lane)), "rank bigint": .ints(jobs.map(\.rank)),
+                "due_at bigint": .ints(jobs.map { _ in now.milliseconds }),
+                "state text": .texts(isBegun.map { $0 ? "running" : "pending" }),
+                "attempt int": .ints(isBegun.map { $0 ? 1 : 0 }),
+                "claim uuid": .texts(jobs.map { $0.claimedUntil == nil ? nil : $0.new.claim.rawValue }),
+                "node uuid": .texts(isBegun.map { $0 ? store.node.id : nil }),
+                "claimed_until bigint": .ints(jobs.map { $0.claimedUntil?.milliseconds }),
+                "submission text": .texts(jobs.map(\.new.stored.body)),
+                "headers text": .texts(jobs.map { $0.new.stored.secrets?.box.hexadecimal }),
+                "headers_kid text": .texts(jobs.map(\.new.stored.secrets?.kid)),
+                "has_callback boolean": .bools(submissions.map { $0.callback != nil }),
+            ],
+            [
+                "job": "jobs.key", "tenant": "jobs.tenant", "run": "jobs.run", "priority": "jobs.priority",
+                "rank": "coalesce(own.rank, jobs.key)", "generation": "jobs.generation",
+                "deadline_at": "jobs.deadline_at", "headers": "decode(own.headers, 'hex')",
             ])
     }
 
     private func insertion(ofAttachmentsOf jobs: [PlacedJob]) throws -> Statement {
-        let attachments = jobs.flatMap { job in
-            job.new.submission.attachments.enumerated().map { ordinal, attachment in
-                (job: job.new.submission, id: job.new.attachments[ordinal], ordinal: ordinal, attachment: attachment)
-            }
-        }
-        return Statement(
-            """
-            INSERT INTO attachments (tenant, id, job, run, generation, ordinal, identifier, source, state, details,
-                created_at)
-            SELECT jobs.tenant, own.attachment, jobs.key, jobs.run, jobs.generation, own.ordinal, own.identifier, own.source,
-                'pending', own.details, $1
-            FROM unnest($2::text[], $3::text[], $4::uuid[], $5::smallint[], $6::text[], $7::text[], $8::text[])
-                AS own (tenant, id, attachment, ordinal, identifier, source, details)
-                JOIN jobs ON jobs.tenant = own.tenant AND jobs.id = own.id
-            """,
+        let names = jobs.flatMap { job in job.new.submission.attachments.map { _ in JobName(job.new.submission) } }
+        let attachments = jobs.flatMap(\.new.submission.attachments)
+        return .insert(
+            into: "attachments", forEach: names,
             [
-                .int(now.milliseconds), .texts(attachments.map(\.job.tenant.rawValue)),
-                .texts(attachments.map(\.job.id.rawValue)), .uuids(attachments.map(\.id.rawValue)),
-                .ints(attachments.map { Int64($0.ordinal) }), .texts(attachments.map(\.attachment.identifier)),
-                .texts(attachments.map { $0.attachment.location.sourceName?.rawValue }),
-                .texts(
+                "id uuid": .uuids(jobs.flatMap(\.new.attachments).map(\.rawValue)),
+                "ordinal smallint": .ints(jobs.flatMap { $0.new.attachments.indices.map { Int64($0) } }),
+                "identifier text": .texts(attachments.map(\.identifier)),
+                "source text": .texts(attachments.map { $0.location.sourceName?.rawValue }),
+                "details text": .texts(
                     try attachments.map {
-                        try Column.text(
-                            AttachmentDetails(source: SourceFacts($0.attachment), options: $0.attachment.options))
-                    }),
+                        try Column.text(AttachmentDetails(source: SourceFacts($0), options: $0.options))
+                    }), "created_at bigint": .ints(attachments.map { _ in now.milliseconds }),
+            ],
+            [
+                "tenant": "jobs.tenant", "job": "jobs.key", "run": "jobs.run", "generation": "jobs.generation",
+                "state": "'pending'",
             ])
     }
 
     /// Gives jobs without labels the labels of their metadata.
     private func labelling(_ jobs: [JobSubmission]) -> [Statement] {
         let labels = jobs.flatMap { job in
-            JobLabel.found(in: job.metadata).map { (job: job, key: $0.key, value: $0.value) }
+            JobLabel.found(in: job.metadata).map { (name: JobName(job), key: $0.key, value: $0.value) }
         }
         guard !labels.isEmpty else { return [] }
         return [
-            Statement(
-                """
-                INSERT INTO labels (tenant, key, value, job) SELECT jobs.tenant, own.label, own.value, jobs.key
-                FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS own (tenant, id, label, value)
-                    JOIN jobs ON jobs.tenant = own.tenant AND jobs.id = own.id
-                """,
-                [
-                    .texts(labels.map(\.job.tenant.rawValue)), .texts(labels.map(\.job.id.rawValue)),
-                    .texts(labels.map(\.key)), .texts(labels.map(\.value)),
-                ])
+            .insert(
+                into: "labels", forEach: labels.map(\.name),
+                ["key text": .texts(labels.map(\.key)), "value text": .texts(labels.map(\.value))],
+                ["tenant": "jobs.tenant", "job": "jobs.key"])
         ]
     }
 
@@ -678,7 +651,7 @@ extension RecordTransaction {
                  WHERE tenant = $3 AND run = '' AND lane = $1 AND priority = $2 AND job <> $4
                      AND rank > \(Self.deciding(lane: "$1", priority: "$2"))) AS last
             """,
-            [.text(lane.rawValue), .int(job.priority.rank), .text(job.tenant.rawValue), .int(own ?? key)]
+            [.raw(lane), .int(job.priority.rank), .raw(job.tenant), .int(own ?? key)]
         ).first
         return FairRank.rank(
             reached: try row?.optionalInt("reached") ?? 0, last: try row?.optionalInt("last"),
@@ -698,7 +671,7 @@ extension KnownNames {
 extension Line {
     /// Reads a row with a lane and a priority.
     fileprivate init(_ row: RecordRow) throws {
-        lane = try row.choice("lane")
+        lane = try row.value("lane")
         priority = try row.int("priority") == JobPriority.interactive.rank ? .interactive : .bulk
     }
 }

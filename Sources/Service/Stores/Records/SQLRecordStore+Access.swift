@@ -106,7 +106,7 @@ extension SQLRecordStore {
             if lease.expiresAt < before { work.takesBack = true }
             try work.run(
                 "UPDATE access SET expires_at = $2 WHERE id = $1",
-                [.text(lease.id), .int(lease.expiresAt.milliseconds)])
+                [.text(lease.id), .time(lease.expiresAt)])
             return lease.lease
         }
     }
@@ -133,7 +133,7 @@ extension SQLRecordStore {
     ) async throws(AttachmentError) -> [String: AccessToken] {
         guard !ids.isEmpty else { return [:] }
         return try await read { work in
-            let values: [SQLValue] = [.texts(Array(ids)), .text(tenant.rawValue)]
+            let values: [SQLValue] = [.texts(Array(ids)), .raw(tenant)]
             let found = try work.send([
                 Statement("SELECT * FROM access WHERE id = ANY($1::text[]) AND tenant = $2", values),
                 Statement(
@@ -157,7 +157,7 @@ extension SQLRecordStore {
                 SELECT id FROM access
                 WHERE tenant = $1 AND ended_at IS NULL AND expires_at > $2 AND substr(id, 1, length($3)) = $3
                 ORDER BY created_at DESC, id LIMIT $4
-                """, [.text(tenant.rawValue), .int(work.now.milliseconds), .text(prefix), .int(limit)]
+                """, [.raw(tenant), .time(work.now), .text(prefix), .int(limit)]
             ).map { try $0.text("id") }
         }
     }
@@ -173,12 +173,12 @@ extension TokenFormat {
 extension AccessEntry {
     init(_ row: RecordRow) throws {
         self.init(
-            id: try row.text("id"), kind: try row.choice("kind"), tenant: TenantID(rawValue: try row.text("tenant")),
-            attachment: AttachmentID(rawValue: try row.text("attachment")), parent: try row.optionalText("parent"),
+            id: try row.text("id"), kind: try row.value("kind"), tenant: try row.value("tenant"),
+            attachment: try row.value("attachment"), parent: try row.optionalText("parent"),
             renditions: try row.optionalText("renditions").map { try Column.value([RenditionRole].self, from: $0) },
             leaseLimit: try row.optionalInt("lease_limit").map { Int($0) }, kid: try row.text("kid"),
             createdAt: try row.instant("created_at"), expiresAt: try row.instant("expires_at"),
-            endedAt: try row.optionalInstant("ended_at"), delivery: try row.choice("delivery"),
+            endedAt: try row.optionalInstant("ended_at"), delivery: try row.value("delivery"),
             isByJob: try row.bool("by_job"))
     }
 }
@@ -196,18 +196,14 @@ extension RecordTransaction {
 
     func insertion(of access: AccessEntry) throws -> Statement {
         if access.kind == .lease { change(access.tenant, leases: 1) }
-        return Statement(
-            """
-            INSERT INTO access (id, kind, tenant, attachment, parent, renditions, lease_limit, kid, created_at, expires_at,
-                delivery, by_job)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-            """,
+        return .insert(
+            into: "access",
             [
-                .text(access.id), .text(access.kind.rawValue), .text(access.tenant.rawValue),
-                .uuid(access.attachment.rawValue), .text(access.parent),
-                .text(try access.renditions.map { try Column.text($0) }), .int(access.leaseLimit.map { Int64($0) }),
-                .text(access.kid), .int(access.createdAt.milliseconds), .int(access.expiresAt.milliseconds),
-                .text(access.delivery.rawValue), .bool(access.isByJob),
+                "id": .text(access.id), "kind": .raw(access.kind), "tenant": .raw(access.tenant),
+                "attachment": .raw(access.attachment), "parent": .text(access.parent),
+                "renditions": try .json(access.renditions), "lease_limit": .int(access.leaseLimit.map { Int64($0) }),
+                "kid": .text(access.kid), "created_at": .time(access.createdAt), "expires_at": .time(access.expiresAt),
+                "delivery": .raw(access.delivery), "by_job": .bool(access.isByJob),
             ])
     }
 
@@ -257,7 +253,7 @@ extension RecordTransaction {
     ) throws -> Bool {
         let roles = try run(
             "SELECT role FROM renditions WHERE tenant = $1 AND attachment = $2",
-            [.text(tenant.rawValue), .uuid(attachment.rawValue)]
+            [.raw(tenant), .uuid(attachment.rawValue)]
         ).map { try $0.text("role") }
         guard let wanted else { return !roles.isEmpty }
         return !wanted.isEmpty && wanted.allSatisfy { roles.contains($0.rawValue) }
@@ -300,14 +296,14 @@ extension RecordTransaction {
             )
             SELECT count(*) AS n FROM access
             WHERE parent IN (SELECT id FROM grants) AND kind = 'lease' AND ended_at IS NULL AND expires_at > $2
-            """, [.text(grant), .int(now.milliseconds)]
+            """, [.text(grant), .time(now)]
         ).first?.int("n") ?? 0
     }
 
     /// Ends access; then, seeing all that was derived before, what was derived from it. Who derives holds the grant's lock
     /// until it is recorded, or finds the grant ended.
     func end(_ access: AccessEntry) throws {
-        let values: [SQLValue] = [.text(access.id), .int(now.milliseconds)]
+        let values: [SQLValue] = [.text(access.id), .time(now)]
         let rows = try send([
             Statement(
                 "UPDATE access SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL RETURNING kind", values),

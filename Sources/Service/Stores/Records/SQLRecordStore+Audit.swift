@@ -5,45 +5,37 @@ extension SQLRecordStore {
     public func audit(
         of tenant: TenantID, where filter: AuditFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<AuditEntry> {
-        let place = AuditPlace(cursor: cursor ?? "")
-        var conditions = "tenant = $1 AND (at, key) < ($2, $3)"
-        var values: [SQLValue] = [
-            .text(tenant.rawValue), .int(place.at), .int(place.key), .int(min(max(limit, 1), AuditPlace.most) + 1),
-        ]
-        func require(_ condition: String, _ value: SQLValue) {
-            values.append(value)
-            conditions += " AND \(condition) $\(values.count)"
-        }
-        if let action = filter.action { require("action =", .text(action.rawValue)) }
+        let place = ListPlace(cursor) ?? ListPlace(at: .max, key: .max)
+        let limit = Self.pageLength(limit)
+        var conditions = Conditions(of: tenant)
+        conditions.require("(at, key) < ($, $)", .int(place.at), .int(place.key))
+        if let action = filter.action { conditions.require("action = $", .raw(action)) }
         switch filter.actor {
-        case .kind(let kind): require("actor_kind =", .text(kind.rawValue))
-        case .id(let id): require("actor =", .text(id))
+        case .kind(let kind): conditions.require("actor_kind = $", .raw(kind))
+        case .id(let id): conditions.require("actor = $", .text(id))
         case nil: break
         }
-        if let since = filter.since { require("at >=", .int(since.milliseconds)) }
-        return try await read { [conditions, values] work in
-            let entries = try work.run(
-                "SELECT * FROM audit WHERE \(conditions) ORDER BY at DESC, key DESC LIMIT $4", values
-            ).map { row in
-                AuditEntry(
-                    id: String(try row.int64("key")), at: try row.instant("at"), action: try row.choice("action"),
-                    subject: .init(try row.choice("subject_kind"), try row.text("subject")),
-                    attachment: try row.optionalText("attachment").map(AttachmentID.init(rawValue:)),
-                    actor: AuditActor(try row.choice("actor_kind"), id: try row.optionalText("actor")),
-                    detail: try row.optionalText("detail"))
-            }
-            return AuditPlace.page(of: entries, limit: limit)
+        if let since = filter.since { conditions.require("at >= $", .time(since)) }
+        return try await read { [conditions] work in
+            let rows = try work.run(
+                "SELECT * FROM audit WHERE \(conditions.sql) ORDER BY at DESC, key DESC LIMIT \(limit + 1)",
+                conditions.values)
+            return try Page(
+                rows.map { row in
+                    let entry = AuditEntry(
+                        id: try row.text("key"), at: try row.instant("at"), action: try row.value("action"),
+                        subject: .init(try row.value("subject_kind"), try row.text("subject")),
+                        attachment: try row.optionalValue("attachment"),
+                        actor: AuditActor(try row.value("actor_kind"), id: try row.optionalText("actor")),
+                        detail: try row.optionalText("detail"))
+                    return (ListPlace(at: try row.int64("at"), key: try row.int64("key")).cursor, entry)
+                }, limit)
         }
     }
 
     public func forgetAudit(olderThan age: Duration, limit: Int) async throws(AttachmentError) -> Int {
         try await write { work in
-            try work.run(
-                """
-                DELETE FROM audit WHERE key IN (
-                    SELECT key FROM audit WHERE at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-                """, [.int((work.now - age).milliseconds), .int(limit)]
-            ).changes
+            try work.delete(RecordTransaction.RowsToDelete("audit", "key", "at <= $1"), .time(work.now - age), limit)
         }
     }
 }
@@ -65,10 +57,9 @@ extension RecordTransaction {
             ORDER BY place
             """,
             [
-                .int(now.milliseconds), .texts(notes.map(\.tenant.rawValue)), .texts(notes.map(\.action.rawValue)),
-                .texts(notes.map(\.subject.kind.rawValue)), .texts(notes.map(\.subject.id)),
-                .texts(notes.map { $0.attachment?.rawValue ?? "" }), .texts(actors.map(\.kind.rawValue)),
-                .texts(actors.map { $0.id ?? "" }), .texts(notes.map { $0.detail ?? "" }),
+                .time(now), .raws(notes.map(\.tenant)), .raws(notes.map(\.action)), .raws(notes.map(\.subject.kind)),
+                .texts(notes.map(\.subject.id)), .texts(notes.map { $0.attachment?.rawValue ?? "" }),
+                .raws(actors.map(\.kind)), .texts(actors.map { $0.id ?? "" }), .texts(notes.map { $0.detail ?? "" }),
             ])
     }
 }

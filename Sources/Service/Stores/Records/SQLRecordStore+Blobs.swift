@@ -14,7 +14,7 @@ extension SQLRecordStore {
                 """
                 INSERT INTO tombstones (name, made_at) SELECT name, $2 FROM unnest($1::text[]) AS names (name) ORDER BY name
                 ON CONFLICT DO NOTHING RETURNING name
-                """, [.texts(Set(names).map(\.rawValue).sorted()), .int(work.now.milliseconds)]
+                """, [.texts(Set(names).map(\.rawValue).sorted()), .time(work.now)]
             ).map { try $0.text("name") }
             let removed = try work.unreferenced(among: names)
             let used = Set(made).subtracting(removed.map(\.rawValue))
@@ -34,7 +34,7 @@ extension SQLRecordStore {
                 """
                 SELECT other.name FROM blobs JOIN blobs AS other USING (tenant, sha256)
                 WHERE blobs.name = $1 AND other.name <> $1
-                """, [.text(name.rawValue)]
+                """, [.raw(name)]
             ).map { BlobName(rawValue: try $0.text("name")) }
         }
     }
@@ -43,13 +43,13 @@ extension SQLRecordStore {
         try await read { work in
             try work.run(
                 "SELECT blob, tenant, attachment, role FROM renditions WHERE blob = ANY($1::text[])",
-                [.texts(blobs.map(\.rawValue))]
+                [.raws(blobs)]
             ).compactMap { row in
                 try RenditionRole(rawValue: row.text("role")).map { role in
                     PlacedRendition(
-                        blob: BlobName(rawValue: try row.text("blob")),
-                        tenant: TenantID(rawValue: try row.text("tenant")),
-                        attachment: AttachmentID(rawValue: try row.text("attachment")), role: role)
+                        blob: try row.value("blob"),
+                        tenant: try row.value("tenant"),
+                        attachment: try row.value("attachment"), role: role)
                 }
             }
         }
@@ -88,7 +88,7 @@ extension RecordSchema {
     static func needsKeys(at now: Instant) -> Statement {
         Statement(
             "SELECT 1 FROM (\(keysInUse) UNION SELECT id FROM api_keys WHERE revoked_at IS NULL) AS needs LIMIT 1",
-            [.int(now.milliseconds)])
+            [.time(now)])
     }
 }
 
@@ -97,7 +97,7 @@ extension StatementSender {
     func committedBlobs() throws -> [CommittedBlob] {
         try send([Statement("SELECT name, encode(sha256, 'hex') AS hash, bytes FROM blobs")])[0].map {
             CommittedBlob(
-                name: BlobName(rawValue: try $0.text("name")), sha256: try $0.text("hash"), bytes: try $0.int64("bytes")
+                name: try $0.value("name"), sha256: try $0.text("hash"), bytes: try $0.int64("bytes")
             )
         }
     }
@@ -112,14 +112,14 @@ extension StatementSender {
     }
 
     func keysInUse(at now: Instant) throws -> Set<String> {
-        let statement = Statement(RecordSchema.keysInUse, [.int(now.milliseconds)])
+        let statement = Statement(RecordSchema.keysInUse, [.time(now)])
         return Set(try send([statement])[0].map { try $0.text("kid") })
     }
 
     func markDamaged(_ names: [BlobName]) throws {
         _ = try send([
             Statement(
-                "UPDATE blobs SET damaged = true WHERE name = ANY($1::text[])", [.texts(names.map(\.rawValue))])
+                "UPDATE blobs SET damaged = true WHERE name = ANY($1::text[])", [.raws(names)])
         ])
     }
 }
@@ -130,7 +130,7 @@ extension RecordTransaction {
             """
             SELECT name FROM unnest($1::text[]) AS names (name)
             WHERE NOT EXISTS (SELECT 1 FROM blobs WHERE blobs.name = names.name)
-            """, [.texts(names.map(\.rawValue))]
+            """, [.raws(names)]
         ).map { BlobName(rawValue: try $0.text("name")) }
     }
 }

@@ -6,8 +6,8 @@ extension SQLRecordStore {
         try await write { work in
             // Locked, so that of several who add at once each counts those that were before.
             try work.run(
-                "SELECT 1 FROM categories WHERE tenant = $1 ORDER BY id FOR UPDATE", [.text(tenant.rawValue)])
-            let known = try work.run("SELECT id FROM categories WHERE tenant = $1", [.text(tenant.rawValue)])
+                "SELECT 1 FROM categories WHERE tenant = $1 ORDER BY id FOR UPDATE", [.raw(tenant)])
+            let known = try work.run("SELECT id FROM categories WHERE tenant = $1", [.raw(tenant)])
                 .map { try $0.text("id") }
             let isNew = !known.contains(category.id)
             if isNew { try CategoryLimits.admit(known.count) }
@@ -15,7 +15,7 @@ extension SQLRecordStore {
                 isNew
                     ? "INSERT INTO categories (tenant, id, body) VALUES ($1, $2, $3)"
                     : "UPDATE categories SET body = $3 WHERE tenant = $1 AND id = $2",
-                [.text(tenant.rawValue), .text(category.id), .text(try Column.text(category))])
+                [.raw(tenant), .text(category.id), try .json(category)])
             return isNew
         }
     }
@@ -27,15 +27,15 @@ extension SQLRecordStore {
     public func categories(of tenant: TenantID) async throws(AttachmentError) -> [Category] {
         try await read { work in
             try work.run(
-                "SELECT body FROM categories WHERE tenant = $1 ORDER BY id", [.text(tenant.rawValue)]
-            ).map { try Column.value(Category.self, from: $0.text("body")) }
+                "SELECT body FROM categories WHERE tenant = $1 ORDER BY id", [.raw(tenant)]
+            ).map { try $0.json("body") }
         }
     }
 
     public func deleteCategory(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool {
         try await write { work in
             try work.run(
-                "DELETE FROM categories WHERE tenant = $1 AND id = $2", [.text(tenant.rawValue), .text(id)]
+                "DELETE FROM categories WHERE tenant = $1 AND id = $2", [.raw(tenant), .text(id)]
             ).changes > 0
         }
     }
@@ -47,9 +47,9 @@ extension RecordTransaction {
         guard !ids.isEmpty else { return [:] }
         return try run(
             "SELECT body FROM categories WHERE tenant = $1 AND id = ANY($2::text[])",
-            [.text(tenant.rawValue), .texts(Array(ids))]
+            [.raw(tenant), .texts(Array(ids))]
         ).reduce(into: [:]) { found, row in
-            let category = try Column.value(Category.self, from: row.text("body"))
+            let category: Category = try row.json("body")
             found[category.id] = category
         }
     }

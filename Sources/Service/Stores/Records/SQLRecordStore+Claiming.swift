@@ -81,7 +81,7 @@ extension SQLRecordStore {
                     """,
                     [
                         .uuids(requests.map(\.claim.rawValue)), .ints(requests.map { $0.duration.wholeMilliseconds }),
-                        .int(now?.milliseconds),
+                        .time(now),
                     ])
             ]
         } _: { rows in
@@ -94,39 +94,33 @@ extension SQLRecordStore {
     static let longestPause: Duration = .seconds(600)
 
     public func release(_ claim: Claim, after delay: Duration, countsAttempt: Bool) async throws {
-        try await writeUnderClaim(claim) { work in
-            let job = try work.held(claim)
-            work.wakes.insert(.work)
-            node.lookFromTheStart()
-            try work.forgo(claim.id.rawValue, of: job.key)
+        try await handBack(claim) { work, job in
             // Handed back unbegun, it gets a fresh budget like one that was interrupted.
-            try work.run(
-                """
-                UPDATE queue SET state = 'pending', claim = NULL, node = NULL, claimed_until = NULL, due_at = $2,
-                    attempt = attempt - $3, interrupted = interrupted OR $4
-                WHERE job = $1
-                """,
-                [
-                    .int(job.key), .int((work.now + min(delay, Self.longestPause)).milliseconds),
-                    .int(countsAttempt ? 0 : 1),
-                    .bool(!countsAttempt),
-                ])
+            .update(
+                "queue", ["due_at": .time(work.now + min(delay, Self.longestPause))],
+                (countsAttempt ? "" : "attempt = attempt - 1, interrupted = true, ") + RecordTransaction.handedBack,
+                where: "job = $", .int(job.key))
         }
     }
 
     public func move(_ claim: Claim, to lane: JobLane) async throws {
+        try await handBack(claim) { work, job in
+            let rank = try work.rank(of: work.submission(job), in: lane, key: job.key, beside: 0)
+            return .update(
+                "queue", ["lane": .raw(lane), "rank": .int(rank)],
+                "attempt = attempt - 1, \(RecordTransaction.handedBack)", where: "job = $", .int(job.key))
+        }
+    }
+
+    /// Gives up the claim on a job, by a statement.
+    private func handBack(
+        _ claim: Claim, _ statement: @escaping @Sendable (RecordTransaction, RecordTransaction.Job) throws -> Statement
+    ) async throws {
         try await writeUnderClaim(claim) { work in
             let job = try work.held(claim)
             work.wakes.insert(.work)
             node.lookFromTheStart()
-            try work.forgo(claim.id.rawValue, of: job.key)
-            let rank = try work.rank(of: work.submission(job), in: lane, key: job.key, beside: 0)
-            try work.run(
-                """
-                UPDATE queue SET state = 'pending', lane = $2, rank = $3, claim = NULL, node = NULL, claimed_until = NULL,
-                    attempt = attempt - 1
-                WHERE job = $1
-                """, [.int(job.key), .text(lane.rawValue), .int(rank)])
+            _ = try work.send(work.forgoing(claim.id.rawValue, of: job.key) + [statement(work, job)])
         }
     }
 
@@ -141,21 +135,13 @@ extension SQLRecordStore {
                 let answers = try work.send(
                     kept + [
                         Statement("DELETE FROM queue WHERE job = $1", [.int(job.key)]),
-                        Statement(
-                            """
-                            UPDATE jobs SET state = 'cancelled', attempt = $2, deadline_at = $3, finished_at = $4, expires_at = $5
-                            WHERE key = $1
-                            """,
-                            [
-                                .int(job.key), .int(queue.attempt), .int(queue.deadlineAt?.milliseconds),
-                                .int(work.now.milliseconds),
-                                .int(submission.recordExpiry(from: work.now)?.milliseconds),
-                            ]),
+                        work.ending(
+                            job, as: .cancelled, expiresAt: submission.recordExpiry(from: work.now)),
                         Statement(
                             """
                             UPDATE attachments SET state = 'cancelled', finished_at = $2, source = NULL
                             WHERE job = $1 AND state = 'pending'
-                            """, [.int(job.key), .int(work.now.milliseconds)]),
+                            """, [.int(job.key), .time(work.now)]),
                     ])
                 work.tallies.add(
                     cancelled: answers.last?.changes ?? 0, of: tenant, in: queue.lane, at: work.now)
@@ -188,8 +174,7 @@ extension RecordTransaction {
             try lost.flatMap { try forgoing($0.optionalText("claim"), of: $0.int64("job")) } + [
                 Statement(
                     """
-                    UPDATE queue SET state = 'pending', interrupted = true, claim = NULL, node = NULL, claimed_until = NULL
-                    WHERE job = ANY($1::bigint[])
+                    UPDATE queue SET interrupted = true, \(Self.handedBack) WHERE job = ANY($1::bigint[])
                     """, [.ints(jobs)])
             ])
         store.node.lookFromTheStart()
@@ -204,18 +189,15 @@ extension RecordTransaction {
             WHERE state = 'running' AND run = CAST($1 AS text) AND \(store.engine.clock("$4")) BETWEEN $4 AND $5
                 AND (claimed_until <= $2 OR node <> $3 AND NOT \(store.node.lives("queue.node")))
             FOR NO KEY UPDATE SKIP LOCKED
-            """,
-            [
-                .text(source.run), .int(now.milliseconds), .uuid(store.node.id), .int(time.lowerBound.milliseconds),
-                .int(time.upperBound.milliseconds),
-            ])
+            """, [.text(source.run), .time(now), .uuid(store.node.id), .time(time.lowerBound), .time(time.upperBound)])
     }
+
+    /// What takes a job from its claim.
+    static let handedBack = "state = 'pending', claim = NULL, node = NULL, claimed_until = NULL"
 
     /// No work under these claims has begun.
     static let handBack = """
-        UPDATE queue SET state = 'pending', attempt = attempt - 1, interrupted = true, claim = NULL, node = NULL,
-            claimed_until = NULL
-        WHERE claim = ANY($1::uuid[])
+        UPDATE queue SET attempt = attempt - 1, interrupted = true, \(handedBack) WHERE claim = ANY($1::uuid[])
         """
 
     /// Where an earlier attempt may have been committed whose answer was lost: nobody has begun what it claimed.
@@ -288,7 +270,7 @@ extension RecordTransaction {
             WHERE $3::bigint IS NOT NULL AND ($8::text[] IS NOT NULL OR $9::text[] IS NOT NULL)
             """,
             [
-                .text(source.run), .text(lane?.rawValue), .int(now.milliseconds), .int(min(capacity.all, most)),
+                .text(source.run), .raw(lane), .time(now), .int(min(capacity.all, most)),
                 .int(min(capacity.bulk, most)), .int(lows[0]), .int(lows[1]), .texts(busy[0]), .texts(busy[1]),
             ])
         // Neither language promises the order of a union.
@@ -327,7 +309,7 @@ extension RecordTransaction {
             """,
             [
                 .ints(try rows.map { try $0.int64("job") }), .uuids(ids.prefix(rows.count).map(\.rawValue)),
-                .uuid(store.node.id), .int(end.milliseconds),
+                .uuid(store.node.id), .time(end),
             ])
         return (try claims(of: rows, as: ids, until: end, [taking] + advancing(reached ?? [])), lines)
     }

@@ -8,15 +8,9 @@ extension SQLRecordStore {
         let token = TokenFormat.newConsoleToken()
         let code = try await write { work in
             let code = ConsoleCode(tenant: tenant, roles: roles, createdAt: work.now)
-            try work.run(
-                """
-                INSERT INTO console_sessions (hash, kind, tenant, roles, created_at, used_at, ends_at)
-                VALUES ($1, 'code', $2, $3, $4, $4, $5) ON CONFLICT (hash) DO NOTHING
-                """,
-                [
-                    .text(token.hash), .text(tenant.rawValue), .text(try Column.text(roles)),
-                    .int(work.now.milliseconds), .int(code.expiresAt.milliseconds),
-                ])
+            let row = ConsoleSession(
+                tenant: tenant, roles: roles, key: nil, createdAt: work.now, usedAt: work.now, endsAt: code.expiresAt)
+            _ = try work.insert(row, "code", hash: token.hash)
             return code
         }
         return (code, token)
@@ -33,8 +27,8 @@ extension SQLRecordStore {
             ).first
             guard let row else { return nil }
             let code = ConsoleCode(
-                tenant: TenantID(rawValue: try row.text("tenant")),
-                roles: try Column.value([AccessRole].self, from: row.text("roles")),
+                tenant: try row.value("tenant"),
+                roles: try row.json("roles"),
                 createdAt: try row.instant("created_at"))
             guard code.isLive(at: work.now) else { return nil }
             let session = ConsoleSession(signedInWith: code, at: work.now)
@@ -69,7 +63,7 @@ extension SQLRecordStore {
         try await write { work in
             _ = try work.run(
                 "UPDATE console_sessions SET used_at = greatest(used_at, $2) WHERE hash = $1",
-                [.text(token.hash), .int(now.milliseconds)])
+                [.text(token.hash), .time(now)])
         }
         return session
     }
@@ -87,32 +81,31 @@ extension RecordTransaction {
         try !run(
             """
             SELECT 1 FROM api_keys WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
-            """, [.text(key), .int(now.milliseconds)]
+            """, [.text(key), .time(now)]
         ).isEmpty
     }
 
     fileprivate func consoleSession(_ hash: String) throws -> ConsoleSession? {
         try run("SELECT * FROM console_sessions WHERE hash = $1 AND kind = 'session'", [.text(hash)]).first.map {
             ConsoleSession(
-                tenant: TenantID(rawValue: try $0.text("tenant")),
-                roles: try Column.value([AccessRole].self, from: $0.text("roles")),
+                tenant: try $0.value("tenant"),
+                roles: try $0.json("roles"),
                 key: try $0.optionalText("key"), createdAt: try $0.instant("created_at"),
                 usedAt: try $0.instant("used_at"), endsAt: try $0.instant("ends_at"))
         }
     }
 
     /// - Returns: Whether it is new.
-    fileprivate func insert(_ session: ConsoleSession, hash: String) throws -> Bool {
+    fileprivate func insert(_ session: ConsoleSession, _ kind: String = "session", hash: String) throws -> Bool {
         try run(
-            """
-            INSERT INTO console_sessions (hash, kind, tenant, roles, key, created_at, used_at, ends_at)
-            VALUES ($1, 'session', $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING
-            """,
-            [
-                .text(hash), .text(session.tenant.rawValue), .text(try Column.text(session.roles)),
-                .text(session.key), .int(session.createdAt.milliseconds), .int(session.usedAt.milliseconds),
-                .int(session.endsAt.milliseconds),
-            ]
+            .insert(
+                into: "console_sessions",
+                [
+                    "hash": .text(hash), "kind": .text(kind), "tenant": .raw(session.tenant),
+                    "roles": try .json(session.roles), "key": .text(session.key),
+                    "created_at": .time(session.createdAt),
+                    "used_at": .time(session.usedAt), "ends_at": .time(session.endsAt),
+                ], "ON CONFLICT (hash) DO NOTHING")
         ).changes > 0
     }
 }

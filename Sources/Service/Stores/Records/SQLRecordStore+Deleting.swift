@@ -6,7 +6,7 @@ extension SQLRecordStore {
         try await write { work in
             let row = try work.run(
                 "SELECT job FROM attachments WHERE tenant = $1 AND id = $2",
-                [.text(tenant.rawValue), .uuid(id.rawValue)]
+                [.raw(tenant), .uuid(id.rawValue)]
             ).first
             guard let key = try row?.int64("job"), let job = try work.lock(key),
                 try work.releaseAttachments([id], of: tenant) == 1
@@ -39,10 +39,7 @@ extension SQLRecordStore {
                 WHERE (expires_at, key) > ($1, $2) AND expires_at <= $3 AND \(RecordTransaction.isNotKept("$3"))
                 ORDER BY expires_at, key LIMIT $4
                 """,
-                [
-                    .int(place?.expiresAt.milliseconds ?? .min), .int(place?.key ?? .min), .int(work.now.milliseconds),
-                    .int(limit),
-                ]
+                [.int(place?.expiresAt.milliseconds ?? .min), .int(place?.key ?? .min), .time(work.now), .int(limit)]
             ).map { (key: try $0.int64("key"), job: try $0.int64("job"), expiresAt: try $0.instant("expires_at")) }
         }
         return try await write { work in
@@ -53,7 +50,7 @@ extension SQLRecordStore {
                 """
                 SELECT tenant, id, job FROM attachments
                 WHERE key = ANY($1::bigint[]) AND expires_at <= $2 AND \(RecordTransaction.isNotKept("$2")) ORDER BY key
-                """, [.ints(expired.map { $0.key }), .int(work.now.milliseconds)])
+                """, [.ints(expired.map { $0.key }), .time(work.now)])
             // Before the attachments go, with all of theirs.
             let ended = try work.run(
                 """
@@ -66,7 +63,7 @@ extension SQLRecordStore {
                             AND calls.state = 'pending'))
                     LIMIT $2 FOR UPDATE SKIP LOCKED)
                 RETURNING tenant, kind, ended_at
-                """, [.int(work.now.milliseconds), .int(limit)])
+                """, [.time(work.now), .int(limit)])
             var leftToExpire = 0
             for row in ended where try row.text("kind") == "lease" && row.optionalInt("ended_at") == nil {
                 leftToExpire += 1
@@ -74,10 +71,7 @@ extension SQLRecordStore {
             }
             if leftToExpire > 0 {
                 try work.run(
-                    """
-                    INSERT INTO counters (slot, leases_left_to_expire) VALUES ($1, $2) ON CONFLICT (slot) DO UPDATE
-                    SET leases_left_to_expire = counters.leases_left_to_expire + excluded.leases_left_to_expire
-                    """, [.int(node.slot), .int(leftToExpire)])
+                    .add(to: "counters", at: ["slot": .int(node.slot)], ["leases_left_to_expire": .int(leftToExpire)]))
             }
             let before = work.superfluous.count
             for row in found {
@@ -128,7 +122,7 @@ extension RecordTransaction {
     @discardableResult
     func releaseAttachments(_ ids: [AttachmentID], of tenant: TenantID) throws -> Int {
         guard !ids.isEmpty else { return 0 }
-        let values: [SQLValue] = [.text(tenant.rawValue), .uuids(ids.map(\.rawValue))]
+        let values: [SQLValue] = [.raw(tenant), .uuids(ids.map(\.rawValue))]
         // Locked first: what is counted then is what goes with them.
         let found = try run(
             "SELECT id, source FROM attachments WHERE tenant = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR UPDATE",
@@ -170,7 +164,7 @@ extension RecordTransaction {
                 """
                 INSERT INTO tombstones (name, made_at) SELECT name, $2 FROM blobs WHERE name = ANY($1::text[]) AND refs = 0
                 ON CONFLICT (name) DO UPDATE SET made_at = excluded.made_at RETURNING name
-                """, [.texts(names), .int(now.milliseconds)]),
+                """, [.texts(names), .time(now)]),
             Statement("DELETE FROM blobs WHERE name = ANY($1::text[]) AND refs = 0", [.texts(names)]),
         ])
         for row in gone[1] { superfluous.insert(BlobName(rawValue: try row.text("name"))) }
@@ -200,7 +194,7 @@ extension RecordTransaction {
             WHERE expires_at <= $1
                 AND NOT EXISTS (SELECT 1 FROM attachments WHERE job = jobs.key AND state = 'delivered')
             ORDER BY expires_at LIMIT $2
-            """, [.int(now.milliseconds), .int(limit)]
+            """, [.time(now), .int(limit)]
         ).map { try $0.int64("key") }
         // All transactions lock jobs in the same order.
         for key in jobs.sorted() {
@@ -210,85 +204,49 @@ extension RecordTransaction {
         }
         let retained = try run(
             "SELECT job FROM retained_submissions WHERE kept_until <= $1 ORDER BY kept_until LIMIT $2 FOR UPDATE SKIP LOCKED",
-            [.int(now.milliseconds), .int(limit)])
+            [.time(now), .int(limit)])
         if !retained.isEmpty { try forgetRetained(retained.map { try $0.int64("job") }) }
         isAll = jobs.count < limit && retained.count < limit
-        for (sql, age) in Self.forgettable {
-            let gone = try run(sql, [.int((now - age).milliseconds), .int(limit)])
-            if gone.changes >= limit { isAll = false }
-        }
+        for (rows, age) in Self.forgettable where try delete(rows, .time(now - age), limit) >= limit { isAll = false }
         return isAll
     }
 
+    /// Deletes at most `limit` rows for which a condition on one value, `$1`, holds.
+    ///
+    /// - Returns: How many there were.
+    func delete(_ rows: RowsToDelete, _ value: SQLValue, _ limit: Int) throws -> Int {
+        try run(
+            """
+            DELETE FROM \(rows.table) WHERE (\(rows.key)) IN (
+                SELECT \(rows.key) FROM \(rows.table) WHERE \(rows.condition) LIMIT $2 FOR UPDATE SKIP LOCKED)
+            """, [value, .int(limit)]
+        ).changes
+    }
+
+    /// Rows of a table with its key, and the condition for their deletion.
+    struct RowsToDelete {
+        var table: String
+        var key: String
+        var condition: String
+
+        init(_ table: String, _ key: String, _ condition: String) {
+            (self.table, self.key, self.condition) = (table, key, condition)
+        }
+    }
+
     /// What is deleted, and how long after its moment.
-    private static let forgettable: [(sql: String, age: Duration)] = [
-        (
-            """
-            DELETE FROM idempotency_keys WHERE (tenant, key) IN (
-                SELECT tenant, key FROM idempotency_keys WHERE created_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, IdempotencyKey.lifetime
-        ),
-        (
-            """
-            DELETE FROM tallies WHERE (tenant, minute, lane, state, code, slot) IN (
-                SELECT tenant, minute, lane, state, code, slot FROM tallies WHERE minute <= $1 LIMIT $2
-                FOR UPDATE SKIP LOCKED)
-            """, Retention.tallies
-        ),
+    private static let forgettable: [(rows: RowsToDelete, age: Duration)] = [
+        (RowsToDelete("idempotency_keys", "tenant, key", "created_at <= $1"), IdempotencyKey.lifetime),
+        (RowsToDelete("tallies", "tenant, minute, lane, state, code, slot", "minute <= $1"), Retention.tallies),
         // For as long as somebody may ask what became of them.
-        (
-            """
-            DELETE FROM calls WHERE id IN (
-                SELECT id FROM calls WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, Retention.calls
-        ),
-        (
-            """
-            DELETE FROM api_keys WHERE id IN (
-                SELECT id FROM api_keys WHERE coalesce(revoked_at, expires_at) <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, Retention.keys
-        ),
-        (
-            """
-            DELETE FROM console_sessions WHERE hash IN (
-                SELECT hash FROM console_sessions WHERE ends_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, .zero
-        ),
-        (
-            """
-            DELETE FROM tombstones WHERE name IN (
-                SELECT name FROM tombstones WHERE made_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, Retention.tombstones
-        ),
-        (
-            """
-            DELETE FROM firings WHERE id IN (
-                SELECT id FROM firings WHERE created_at <= $1 AND state <> 'pending' LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, NotificationRetention.finished
-        ),
-        (
-            """
-            DELETE FROM responses WHERE (ticket, id) IN (
-                SELECT ticket, id FROM responses WHERE received_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, NotificationRetention.finished
-        ),
-        (
-            """
-            DELETE FROM tickets WHERE id IN (
-                SELECT id FROM tickets WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, NotificationRetention.ticket
-        ),
-        (
-            """
-            DELETE FROM uploads WHERE (tenant, id) IN (
-                SELECT tenant, id FROM uploads WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, Retention.uploads
-        ),
-        (
-            """
-            DELETE FROM notifications WHERE key IN (
-                SELECT key FROM notifications WHERE finished_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)
-            """, NotificationRetention.finished
-        ),
+        (RowsToDelete("calls", "id", "finished_at <= $1"), Retention.calls),
+        (RowsToDelete("api_keys", "id", "coalesce(revoked_at, expires_at) <= $1"), Retention.keys),
+        (RowsToDelete("console_sessions", "hash", "ends_at <= $1"), .zero),
+        (RowsToDelete("tombstones", "name", "made_at <= $1"), Retention.tombstones),
+        (RowsToDelete("firings", "id", "created_at <= $1 AND state <> 'pending'"), NotificationRetention.finished),
+        (RowsToDelete("responses", "ticket, id", "received_at <= $1"), NotificationRetention.finished),
+        (RowsToDelete("tickets", "id", "expires_at <= $1"), NotificationRetention.ticket),
+        (RowsToDelete("uploads", "tenant, id", "finished_at <= $1"), Retention.uploads),
+        (RowsToDelete("notifications", "key", "finished_at <= $1"), NotificationRetention.finished),
     ]
 }

@@ -27,13 +27,13 @@ extension SQLRecordStore {
             if SeededFault.claimNotCompared.isOn {
                 try work.run(
                     SeededFault.takingClaim,
-                    [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)])
+                    [.raw(claim.tenant), .raw(claim.job), .uuid(claim.id.rawValue)])
             }
             if let record = try work.deliver([delivery], isAlone: true)[0] { return record }
             // Lost, or delivered before.
             let before = try work.run(
                 "SELECT key FROM jobs WHERE tenant = $1 AND id = $2 AND \(SeededFault.delivered)",
-                [.text(claim.tenant.rawValue), .text(claim.job.rawValue), .uuid(claim.id.rawValue)]
+                [.raw(claim.tenant), .raw(claim.job), .uuid(claim.id.rawValue)]
             ).first
             guard let before else { throw ClaimError.lost }
             return try work.jobRecord(before.int64("key"))
@@ -50,7 +50,7 @@ extension SQLRecordStore {
                 SELECT job FROM queue
                 WHERE state = 'pending' AND run = '' AND NOT interrupted AND deadline_at <= $1
                 ORDER BY deadline_at LIMIT $2 FOR UPDATE SKIP LOCKED
-                """, [.int(work.now.milliseconds), .int(limit)])
+                """, [.time(work.now), .int(limit)])
             var ended: [JobRecord] = []
             for row in rows {
                 if let record = try work.endOverdue(row.int64("job")) { ended.append(record) }
@@ -78,16 +78,20 @@ extension RecordTransaction {
         guard let job = try lock(key), job.queue?.state == .pending else { return nil }
         let submission = try submission(job)
         let rows = try run(
-            "SELECT id, ordinal, created_at FROM attachments WHERE job = $1 AND generation = $2 AND state = 'pending'",
-            [.int(key), .int(job.generation)])
+            """
+            SELECT id, ordinal, created_at, details FROM attachments
+            WHERE job = $1 AND generation = $2 AND state = 'pending'
+            """, [.int(key), .int(job.generation)])
         let submittedAt = try rows.first?.instant("created_at") ?? now
-        let attachments = try rows.map {
-            (id: AttachmentID(rawValue: try $0.text("id")), submission: submission.attachments[try $0.int("ordinal")])
+        let attachments = try rows.map { row -> (id: AttachmentID, submission: AttachmentSubmission) in
+            (try row.value("id"), submission.attachments[try row.int("ordinal")])
         }
         let conclusion = try JobConclusion(overdue: submission, attachments, createdAt: job.createdAt, at: now)
         try release(sourcesOf: job.key)
-        var options: [AttachmentID: DisplayOptions] = [:]
-        for id in attachments.map(\.id) { options[id] = try self.options(of: id, job) }
+        let options = try rows.reduce(into: [AttachmentID: DisplayOptions]()) { options, row in
+            let details: AttachmentDetails = try row.json("details")
+            options[try row.value("id")] = details.options
+        }
         let statements = try statements(
             recording: conclusion, of: job, submission, submittedAt: submittedAt, claim: nil, options: options,
             names: [:])
@@ -159,7 +163,7 @@ extension RecordTransaction {
         }
         // Two renditions of equal bytes may share an object that is in use after all.
         let used = try run(
-            "SELECT name FROM blobs WHERE name = ANY($1::text[])", [.texts(superfluous.map(\.rawValue))])
+            "SELECT name FROM blobs WHERE name = ANY($1::text[])", [.raws(superfluous)])
         for row in used { superfluous.remove(BlobName(rawValue: try row.text("name"))) }
         let records = try jobRecords(concluded.map(\.job.job.key))
         var answers: [JobRecord?] = requests.map { _ in nil }
@@ -222,7 +226,6 @@ extension RecordTransaction {
         var bytes: Int64 = 0
         for attachment in conclusion.attachments {
             let outcome = attachment.outcome
-            let id: [SQLValue] = [.text(job.tenant.rawValue), .uuid(outcome.id.rawValue)]
             switch outcome.result {
             case .success(let result):
                 var details = AttachmentDetails(source: outcome.source, options: result.options, steps: outcome.steps)
@@ -230,36 +233,30 @@ extension RecordTransaction {
                 details.contentSizeRatio = result.contentSizeRatio
                 details.placeholder = result.placeholder
                 statements.append(
-                    Statement(
-                        """
-                        UPDATE attachments SET state = 'delivered', fidelity = $3, kind = $4, best = $5, details = $6,
-                            finished_at = $7, expires_at = $8, source = NULL
-                        WHERE tenant = $1 AND id = $2
-                        """,
-                        id + [
-                            .text(result.fidelity.rawValue), .text(outcome.kind?.rawValue), .text(result.best.rawValue),
-                            .text(try Column.text(details)), .int(now.milliseconds),
-                            .int(attachment.expiresAt?.milliseconds),
-                        ]))
+                    .update(
+                        "attachments",
+                        [
+                            "fidelity": .raw(result.fidelity), "kind": .raw(outcome.kind), "best": .raw(result.best),
+                            "details": try .json(details), "finished_at": .time(now),
+                            "expires_at": .time(attachment.expiresAt),
+                        ], "state = 'delivered', source = NULL", where: "tenant = $ AND id = $", .raw(job.tenant),
+                        .raw(outcome.id)))
                 for (role, delivered) in result.renditions.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
                     let rendition = delivered.rendition
                     bytes += rendition.bytes
                     statements.append(
-                        Statement(
-                            """
-                            INSERT INTO renditions (tenant, attachment, role, blob, sha256, bytes, media_type, width, height,
-                                duration, scheme, key, key_kid)
-                            VALUES ($1, $2, $3, $4, decode($5, 'hex'), $6, $7, $8, $9, $10, $11, $12, $13)
-                            """,
-                            id + [
-                                .text(role.rawValue),
-                                .text(names[TenantBlob(job.tenant, rendition.sha256)]?.rawValue),
-                                .text(rendition.sha256),
-                                .int(rendition.bytes), .text(rendition.mediaType.rawValue),
-                                .int(rendition.width.map { Int64($0) }), .int(rendition.height.map { Int64($0) }),
-                                .double(rendition.duration), .text(rendition.encryption?.scheme.rawValue),
-                                .bytes(rendition.encryption.map { Array($0.box) }),
-                                .text(rendition.encryption?.kid),
+                        .insert(
+                            into: "renditions",
+                            [
+                                "tenant": .raw(job.tenant), "attachment": .raw(outcome.id), "role": .raw(role),
+                                "blob": .raw(names[TenantBlob(job.tenant, rendition.sha256)]),
+                                "sha256": .bytes(Data(hexadecimal: rendition.sha256).map { Array($0) }),
+                                "bytes": .int(rendition.bytes), "media_type": .raw(rendition.mediaType),
+                                "width": .int(rendition.width.map { Int64($0) }),
+                                "height": .int(rendition.height.map { Int64($0) }),
+                                "duration": .double(rendition.duration), "scheme": .raw(rendition.encryption?.scheme),
+                                "key": .bytes(rendition.encryption.map { Array($0.box) }),
+                                "key_kid": .text(rendition.encryption?.kid),
                             ]))
                 }
             case .failure(let error):
@@ -267,31 +264,18 @@ extension RecordTransaction {
                     source: outcome.source, options: options[outcome.id] ?? DisplayOptions(),
                     steps: outcome.steps, error: ErrorReport(error))
                 statements.append(
-                    Statement(
-                        """
-                        UPDATE attachments SET state = 'failed', code = $3, kind = $4, details = $5, finished_at = $6,
-                            source = NULL
-                        WHERE tenant = $1 AND id = $2
-                        """,
-                        id + [
-                            .text(error.code.rawValue), .text(outcome.kind?.rawValue),
-                            .text(try Column.text(details)), .int(now.milliseconds),
-                        ]))
+                    .update(
+                        "attachments",
+                        [
+                            "code": .raw(error.code), "kind": .raw(outcome.kind), "details": try .json(details),
+                            "finished_at": .time(now),
+                        ], "state = 'failed', source = NULL", where: "tenant = $ AND id = $", .raw(job.tenant),
+                        .raw(outcome.id)))
             }
         }
         statements.append(Statement("DELETE FROM queue WHERE job = $1", [.int(job.key)]))
         statements.append(
-            Statement(
-                """
-                UPDATE jobs SET state = $2, attempt = $3, deadline_at = $4, delivered_claim = $5, finished_at = $6,
-                    expires_at = $7
-                WHERE key = $1
-                """,
-                [
-                    .int(job.key), .text(conclusion.state.rawValue), .int(job.queue?.attempt ?? 0),
-                    .int(job.queue?.deadlineAt?.milliseconds), .uuid(claim?.rawValue), .int(now.milliseconds),
-                    .int(conclusion.expiresAt?.milliseconds),
-                ]))
+            ending(job, as: conclusion.state, delivered: claim, expiresAt: conclusion.expiresAt))
         change(job.tenant, bytes: bytes, jobs: job.run.isEmpty ? -1 : 0)
         wakes.insert(.ended)
         statements += webhook(submission, of: job)
@@ -299,13 +283,19 @@ extension RecordTransaction {
         return statements
     }
 
-    private func options(of id: AttachmentID, _ job: Job) throws -> DisplayOptions {
-        let row = try run(
-            "SELECT details FROM attachments WHERE tenant = $1 AND id = $2",
-            [.text(job.tenant.rawValue), .uuid(id.rawValue)]
-        ).first
-        return try row.map { try Column.value(AttachmentDetails.self, from: $0.text("details")).options }
-            ?? DisplayOptions()
+    /// Records that a job came to its end.
+    ///
+    /// - Parameter claim: The claim under which it was delivered.
+    func ending(
+        _ job: Job, as state: WorkState, delivered claim: ClaimID? = nil, expiresAt: Instant?
+    ) -> Statement {
+        .update(
+            "jobs",
+            [
+                "state": .raw(state), "attempt": .int(job.queue?.attempt ?? 0),
+                "deadline_at": .time(job.queue?.deadlineAt), "delivered_claim": .raw(claim), "finished_at": .time(now),
+                "expires_at": .time(expiresAt),
+            ], where: "key = $", .int(job.key))
     }
 
     /// Equal bytes of a tenant.
@@ -353,7 +343,7 @@ extension RecordTransaction {
                 """
                 INSERT INTO tombstones (name, made_at) SELECT name, $2 FROM unnest($1::text[]) AS names (name) ORDER BY name
                 ON CONFLICT DO NOTHING RETURNING name
-                """, [.texts(entries.map(\.value.name.rawValue)), .int(now.milliseconds)]),
+                """, [.raws(entries.map(\.value.name)), .time(now)]),
             Statement(
                 """
                 INSERT INTO blobs (tenant, sha256, name, bytes, refs)
@@ -364,8 +354,8 @@ extension RecordTransaction {
                 RETURNING tenant, encode(sha256, 'hex') AS hash, name, bytes, refs
                 """,
                 [
-                    .texts(entries.map(\.key.tenant.rawValue)), .texts(entries.map(\.key.sha256)),
-                    .texts(entries.map(\.value.name.rawValue)), .ints(entries.map(\.value.bytes)),
+                    .raws(entries.map(\.key.tenant)), .texts(entries.map(\.key.sha256)),
+                    .raws(entries.map(\.value.name)), .ints(entries.map(\.value.bytes)),
                     .ints(entries.map { Int64($0.value.count) }),
                 ]),
         ])
@@ -383,7 +373,7 @@ extension RecordTransaction {
             }
             names[key] = name
         }
-        try run("DELETE FROM tombstones WHERE name = ANY($1::text[])", [.texts(free.map(\.rawValue))])
+        try run("DELETE FROM tombstones WHERE name = ANY($1::text[])", [.raws(free)])
         superfluous.formUnion(brought.subtracting(names.values))
         return names
     }

@@ -65,10 +65,10 @@ extension SQLRecordStore {
                 SELECT garbage.id, kind, name, coalesce(jobs.delivered_claim::text = garbage.name, false) AS delivered
                 FROM garbage LEFT JOIN jobs ON jobs.key = garbage.job
                 WHERE due_at <= $1 ORDER BY due_at, garbage.id LIMIT $2
-                """, [.int(work.now.milliseconds), .int(Store.part)]
+                """, [.time(work.now), .int(Store.part)]
             ).map { row in
                 Garbage(
-                    id: try row.int64("id"), kind: try row.choice("kind"), name: try row.text("name"),
+                    id: try row.int64("id"), kind: try row.value("kind"), name: try row.text("name"),
                     isDelivered: try row.bool("delivered"))
             }
         }
@@ -85,8 +85,8 @@ extension SQLRecordStore {
                     WHERE id = ANY($1::bigint[])
                     """,
                     [
-                        .ints(due.map { $0 }), .int(work.now.milliseconds),
-                        .int(GarbageTiming.pause.wholeMilliseconds), .int(GarbageTiming.longestPause.wholeMilliseconds),
+                        .ints(due.map { $0 }), .time(work.now), .int(GarbageTiming.pause.wholeMilliseconds),
+                        .int(GarbageTiming.longestPause.wholeMilliseconds),
                     ]),
             ])
         }
@@ -119,7 +119,7 @@ extension RecordTransaction {
         return [
             Statement(
                 "INSERT INTO garbage (kind, job, name, due_at) VALUES ('claim', $1, $2, $3)",
-                [.int(job), .text(claim), .int((now + GarbageTiming.claims).milliseconds)])
+                [.int(job), .text(claim), .time(now + GarbageTiming.claims)])
         ]
     }
 }

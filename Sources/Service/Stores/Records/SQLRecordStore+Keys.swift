@@ -20,7 +20,7 @@ extension SQLRecordStore {
         try await read { work in
             try work.run(
                 "SELECT * FROM api_keys WHERE $1::text IS NULL OR tenant = $1 ORDER BY created_at DESC, id",
-                [.text(tenant?.rawValue)]
+                [.raw(tenant)]
             ).map { try APIKeyRecord($0) }
         }
     }
@@ -28,18 +28,19 @@ extension SQLRecordStore {
     public func keys(
         of tenant: TenantID, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<APIKeyRecord> {
-        let place = cursor.map { KeyPlace(cursor: $0) }
+        // A cursor that isn't one stands before all.
+        let place = cursor?.split(separator: " ").map(String.init) ?? []
+        let createdAt = place.count == 2 ? Int64(place[0]) : nil
+        let limit = Self.pageLength(limit)
         return try await read { work in
             let rows = try work.run(
                 """
                 SELECT * FROM api_keys WHERE tenant = $1 AND created_at <= $2 AND (created_at < $2 OR id COLLATE "C" > $3)
                 ORDER BY created_at DESC, id COLLATE "C" LIMIT $4
                 """,
-                [
-                    .text(tenant.rawValue), .int(place?.createdAt ?? Int64.max), .text(place?.id ?? ""),
-                    .int(KeyPlace.rows(of: limit)),
-                ])
-            return KeyPlace.page(of: try rows.map { try APIKeyRecord($0) }, limit: limit)
+                [.raw(tenant), .int(createdAt ?? .max), .text(place.count == 2 ? place[1] : ""), .int(limit + 1)])
+            return try Page(
+                rows.map { ("\(try $0.int64("created_at")) \(try $0.text("id"))", try APIKeyRecord($0)) }, limit)
         }
     }
 
@@ -47,7 +48,7 @@ extension SQLRecordStore {
         try await read { work in
             try !work.run(
                 "SELECT 1 FROM api_keys WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1) LIMIT 1",
-                [.int(work.now.milliseconds)]
+                [.time(work.now)]
             ).isEmpty
         }
     }
@@ -58,7 +59,7 @@ extension SQLRecordStore {
             guard let key = try row.map({ try APIKeyRecord($0) }), key.belongs(to: tenant) else { return false }
             guard key.revokedAt == nil else { return true }
             try work.run(
-                "UPDATE api_keys SET revoked_at = $2 WHERE id = $1", [.text(id), .int(work.now.milliseconds)])
+                "UPDATE api_keys SET revoked_at = $2 WHERE id = $1", [.text(id), .time(work.now)])
             work.takesBack = true
             work.note(AuditNote(.revoked, .key, id, of: key.tenant))
             return true
@@ -78,7 +79,7 @@ extension SQLRecordStore {
             if record.expiresAt.map({ end < $0 }) ?? true {
                 work.takesBack = true
                 try work.run(
-                    "UPDATE api_keys SET expires_at = $2 WHERE id = $1", [.text(id), .int(end.milliseconds)])
+                    "UPDATE api_keys SET expires_at = $2 WHERE id = $1", [.text(id), .time(end)])
             }
             record.id = newID
             record.createdAt = work.now
@@ -102,10 +103,9 @@ extension SQLRecordStore {
 extension APIKeyRecord {
     fileprivate init(_ row: RecordRow) throws {
         self.init(
-            id: try row.text("id"), tenant: TenantID(rawValue: try row.text("tenant")), name: try row.text("name"),
-            roles: try Column.value([AccessRole].self, from: row.text("roles")),
-            createdAt: try row.instant("created_at"), expiresAt: try row.optionalInstant("expires_at"),
-            revokedAt: try row.optionalInstant("revoked_at"))
+            id: try row.text("id"), tenant: try row.value("tenant"), name: try row.text("name"),
+            roles: try row.json("roles"), createdAt: try row.instant("created_at"),
+            expiresAt: try row.optionalInstant("expires_at"), revokedAt: try row.optionalInstant("revoked_at"))
     }
 }
 
@@ -113,15 +113,13 @@ extension RecordTransaction {
     /// - Returns: Whether it is new: done again after an answer that was lost, it is there already.
     fileprivate func insert(_ key: APIKeyRecord, hash: String) throws -> Bool {
         try run(
-            """
-            INSERT INTO api_keys (id, tenant, name, roles, sha256, created_at, expires_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING
-            """,
-            [
-                .text(key.id), .text(key.tenant.rawValue), .text(key.name), .text(try Column.text(key.roles)),
-                .text(hash),
-                .int(key.createdAt.milliseconds), .int(key.expiresAt?.milliseconds),
-            ]
+            .insert(
+                into: "api_keys",
+                [
+                    "id": .text(key.id), "tenant": .raw(key.tenant), "name": .text(key.name),
+                    "roles": try .json(key.roles), "sha256": .text(hash), "created_at": .time(key.createdAt),
+                    "expires_at": .time(key.expiresAt),
+                ], "ON CONFLICT (id) DO NOTHING")
         ).changes > 0
     }
 }

@@ -2,8 +2,8 @@ public import SatchelCore
 internal import Postgres
 
 extension SQLRecordStore {
-    /// No page is longer.
-    static let longestPage = 1000
+    /// No page is longer than 1,000 elements.
+    static func pageLength(_ wanted: Int) -> Int { min(max(wanted, 1), 1000) }
     /// A label that fewer jobs have is rare: then all of them are read.
     static let rareLabel = 1000
 
@@ -26,15 +26,12 @@ extension SQLRecordStore {
                         JOIN jobs ON jobs.tenant = names.tenant AND jobs.id = names.id
                         LEFT JOIN queue ON queue.job = jobs.key AND queue.state = 'running' AND queue.node <> $3
                         \(isCluster ? "LEFT JOIN nodes ON nodes.id = queue.node" : "")
-                    """,
-                    [
-                        .texts(names.map(\.tenant.rawValue)), .texts(names.map(\.job.rawValue)), .uuid(node.id),
-                    ])
+                    """, [.raws(names.map(\.tenant)), .raws(names.map(\.job)), .uuid(node.id)])
             } _: { rows in
                 try rows.reduce(into: [:]) { status, row in
                     let name = JobName(
-                        tenant: TenantID(rawValue: try row.text("tenant")), job: JobID(rawValue: try row.text("id")))
-                    var found = JobStatus(generation: try row.int("generation"), state: try row.choice("state"))
+                        tenant: try row.value("tenant"), job: try row.value("id"))
+                    var found = JobStatus(generation: try row.int("generation"), state: try row.value("state"))
                     if let node = try row.optionalText("node") {
                         found.remote = RemoteAttempt(
                             try row.int("attempt"), on: node, at: try row.optionalText("url"))
@@ -56,8 +53,8 @@ extension SQLRecordStore {
                 SELECT work_key, coalesce(queue.state, jobs.state) AS state FROM jobs
                     LEFT JOIN queue ON queue.job = jobs.key
                 WHERE jobs.tenant = $1 AND work_key = ANY($2::text[])
-                """, [.text(tenant.rawValue), .texts(keys)])
-            for row in rows { states[try row.text("work_key")] = try row.choice("state") }
+                """, [.raw(tenant), .texts(keys)])
+            for row in rows { states[try row.text("work_key")] = try row.value("state") }
             return states
         }
     }
@@ -100,7 +97,7 @@ extension SQLRecordStore {
                 """
                 SELECT \(RecordTransaction.attachmentColumns) FROM attachments
                 WHERE tenant = $1 AND id = ANY($2::uuid[]) ORDER BY id DESC
-                """, [.text(tenant.rawValue), .uuids(places)])
+                """, [.raw(tenant), .uuids(places)])
             return Page(elements: try work.attachmentRecords(rows, of: tenant), next: next)
         }
     }
@@ -111,7 +108,7 @@ extension SQLRecordStore {
         try await read { work in
             try work.run(
                 "SELECT blob FROM renditions WHERE tenant = $1 AND attachment = $2 AND role = $3",
-                [.text(tenant.rawValue), .uuid(attachment.rawValue), .text(role.rawValue)]
+                [.raw(tenant), .uuid(attachment.rawValue), .raw(role)]
             ).first.map { BlobName(rawValue: try $0.text("blob")) }
         }
     }

@@ -8,10 +8,10 @@ extension SQLRecordStore {
             try work.run(
                 RecordTransaction.dueMedia,
                 [
-                    .int((engine.machineTime ?? work.now).milliseconds), .int(limit), .bytes(node.share.share.bits),
+                    .time(engine.machineTime ?? work.now), .int(limit), .bytes(node.share.share.bits),
                     .int(node.firingPatience.wholeMilliseconds),
                 ]
-            ).map { try Column.value(NotificationRecord.self, from: try $0.text("record")) }
+            ).map { try $0.json("record") }
         }
     }
 
@@ -33,22 +33,11 @@ extension SQLRecordStore {
 
 extension RecordTransaction {
     /// Shared like those that are due to fire.
-    fileprivate static let dueMedia = """
-        WITH own AS MATERIALIZED (
-            SELECT media_at, record FROM \(waitingForMedia)
-                AND media_at <= $1 AND \(isOwn("notifications.key", in: "$3"))
-            ORDER BY media_at LIMIT $2),
-        others AS MATERIALIZED (
-            SELECT media_at, record FROM \(waitingForMedia)
-                AND media_at <= $1 - $4::bigint AND \(isOthers("notifications.key", in: "$3"))
-            ORDER BY media_at DESC LIMIT greatest(0, $2 - (SELECT count(*) FROM own)))
-        SELECT * FROM own UNION ALL SELECT * FROM others ORDER BY media_at
-        """
-
-    private static let waitingForMedia = """
-        notifications LEFT JOIN jobs ON jobs.tenant = notifications.tenant AND jobs.id = notifications.media_job
-        WHERE (media_job IS NULL OR jobs.key IS NULL OR jobs.state <> 'pending')
-        """
+    fileprivate static let dueMedia = due(
+        "media_at", "record",
+        from: """
+            notifications LEFT JOIN jobs ON jobs.tenant = notifications.tenant AND jobs.id = notifications.media_job
+            """, where: "(media_job IS NULL OR jobs.key IS NULL OR jobs.state <> 'pending')")
 
     fileprivate func mediaSources(
         of id: NotificationID, _ tenant: TenantID, _ keys: KeyRing
@@ -59,14 +48,12 @@ extension RecordTransaction {
                 JOIN notification_sources ON notification_sources.notification = notifications.key
                 JOIN profiles ON profiles.key = notification_sources.profile
             WHERE notifications.tenant = $1 AND notifications.id = $2
-            """, [.text(tenant.rawValue), .text(id.rawValue)]
+            """, [.raw(tenant), .raw(id)]
         ).first
         guard let row else { return nil }
-        var submission = try Column.value(JobSubmission.self, from: try row.text("submission"))
+        var submission: JobSubmission = try row.json("submission")
         submission.profile = try ProfileColumn.value(from: try row.text("body"))
-        if let kid = try row.optionalText("headers_kid"), let box = try row.optionalBytes("headers") {
-            try SealedSecrets(kid: kid, box: Data(box)).open(into: &submission, keys: keys)
-        }
+        try row.secrets()?.open(into: &submission, keys: keys)
         return submission
     }
 
@@ -76,14 +63,13 @@ extension RecordTransaction {
         let stored = try StoredSubmission(sources, keys: keys)
         let profile = try profileKey(sources.profile, body: stored.profile)
         try run(
-            """
-            INSERT INTO notification_sources (notification, profile, submission, headers, headers_kid)
-            SELECT key, $3, $4, $5, $6 FROM notifications WHERE tenant = $1 AND id = $2
-            """,
-            [
-                .text(notification.tenant.rawValue), .text(notification.id.rawValue), .int(profile),
-                .text(stored.body), .bytes(stored.secrets.map { Array($0.box) }), .text(stored.secrets?.kid),
-            ])
+            .insert(
+                into: "notification_sources",
+                [
+                    "profile": .int(profile), "submission": .text(stored.body),
+                    "headers": .bytes(stored.secrets.map { Array($0.box) }), "headers_kid": .text(stored.secrets?.kid),
+                ], ["notification": "key"], from: "notifications WHERE tenant = $ AND id = $",
+                [.raw(notification.tenant), .raw(notification.id)]))
     }
 
     func forgetting(sourcesOf notification: NotificationID, _ tenant: TenantID) -> Statement {
@@ -91,6 +77,6 @@ extension RecordTransaction {
             """
             DELETE FROM notification_sources
             WHERE notification = (SELECT key FROM notifications WHERE tenant = $1 AND id = $2)
-            """, [.text(tenant.rawValue), .text(notification.rawValue)])
+            """, [.raw(tenant), .raw(notification)])
     }
 }

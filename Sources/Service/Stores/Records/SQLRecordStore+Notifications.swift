@@ -35,17 +35,17 @@ extension SQLRecordStore {
     public func notifications(
         of tenant: TenantID, in list: NotificationList, category: String?, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<NotificationRecord> {
-        let start = NotificationPlace(cursor) ?? list.start
+        let start = ListPlace(cursor) ?? list.start
         return try await read { work in
-            var end: NotificationPlace?
+            var end: ListPlace?
             if category != nil {
                 let seen = list.rows(of: tenant, after: start, limit: longestSearch)
                 end = try work.run("\(seen.sql) LIMIT 1 OFFSET \(longestSearch - 1)", seen.values)
-                    .first.map(NotificationPlace.init)
+                    .first.map(ListPlace.init)
             }
             let page = list.rows(of: tenant, category: category, after: start, upTo: end, limit: limit + 1)
             let rows = try work.run("\(page.sql) LIMIT \(limit + 1)", page.values)
-            return try Page(rows.map { (try NotificationPlace($0), try $0.notification()) }, limit, to: end)
+            return try Page(rows.map { (try ListPlace($0).cursor, try $0.json("record")) }, limit, to: end?.cursor)
         }
     }
 
@@ -67,14 +67,14 @@ extension SQLRecordStore {
     ) async throws(AttachmentError) -> DueNotifications {
         try await read { work in
             let time = engine.machineTime ?? work.now
-            let now = SQLValue.int(time.milliseconds)
+            let now = SQLValue.time(time)
             let rows = try work.send([
                 Statement("SELECT min(next_at) AS at FROM notifications WHERE next_at > $1", [now]),
                 Statement(
                     RecordTransaction.dueNotifications,
                     [
-                        now, .int(limit), .texts(others.map(\.tenant.rawValue)), .texts(others.map(\.id.rawValue)),
-                        .bytes(node.share.share.bits), .int(node.firingPatience.wholeMilliseconds),
+                        now, .int(limit), .bytes(node.share.share.bits), .int(node.firingPatience.wholeMilliseconds),
+                        .raws(others.map(\.tenant)), .raws(others.map(\.id)),
                     ]),
             ])
             let next = try rows[0].first?.optionalInstant("at")
@@ -82,9 +82,9 @@ extension SQLRecordStore {
                 at: time,
                 elements: try rows[1].map { row in
                     let name = NotificationName(
-                        tenant: TenantID(rawValue: try row.text("tenant")),
-                        id: NotificationID(rawValue: try row.text("id")))
-                    return try known(name, row.int("revision")) ?? row.notification()
+                        tenant: try row.value("tenant"),
+                        id: try row.value("id"))
+                    return try known(name, row.int("revision")) ?? row.json("record")
                 }, next: next.map { $0 - time })
         }
     }
@@ -98,7 +98,7 @@ extension SQLRecordStore {
             let known = cursor?.split(separator: "/").map(String.init) ?? []
             // Of a share that isn't this one, the rest of this one may lie before.
             let isOfShare = known.count == 2 && known[1] == "\(number)"
-            let start = (isOfShare ? NotificationPlace(known[0]) : nil) ?? NotificationPlace(at: .min, key: .min)
+            let start = (isOfShare ? ListPlace(known[0]) : nil) ?? ListPlace(at: .min, key: .min)
             let rows = try work.run(
                 """
                 SELECT next_at, key, record FROM notifications
@@ -106,12 +106,9 @@ extension SQLRecordStore {
                     AND \(RecordTransaction.isOwn("notifications.key", in: "$6"))
                 ORDER BY next_at, key LIMIT $5
                 """,
-                [
-                    .int(time.milliseconds), .int((time + span).milliseconds), .int(start.at), .int(start.key),
-                    .int(limit), .bytes(share.bits),
-                ])
-            let end = try rows.last.map { NotificationPlace(at: try $0.int64("next_at"), key: try $0.int64("key")) }
-            return Page(elements: try rows.map { try $0.notification() }, next: end.map { "\($0.cursor)/\(number)" })
+                [.time(time), .time(time + span), .int(start.at), .int(start.key), .int(limit), .bytes(share.bits)])
+            let end = try rows.last.map { ListPlace(at: try $0.int64("next_at"), key: try $0.int64("key")) }
+            return Page(elements: try rows.map { try $0.json("record") }, next: end.map { "\($0.cursor)/\(number)" })
         }
     }
 
@@ -123,8 +120,8 @@ extension SQLRecordStore {
                 """
                 SELECT record FROM notifications
                 WHERE next_at IS NOT NULL AND rules IS NOT NULL AND (rules < $1 OR rules > $1) LIMIT $2
-                """, [.text(rules.rawValue), .int(limit)]
-            ).map { try $0.notification() }
+                """, [.raw(rules), .int(limit)]
+            ).map { try $0.json("record") }
         }
     }
 
@@ -183,7 +180,7 @@ extension SQLRecordStore {
                 SELECT firings.place, firings.record FROM notifications
                     JOIN firings ON firings.notification = notifications.key AND firings.idempotency_key = $3
                 WHERE notifications.tenant = $1 AND notifications.id = $2
-                """, [.text(tenant.rawValue), .text(notification.rawValue), .text(idempotencyKey)]
+                """, [.raw(tenant), .raw(notification), .text(idempotencyKey)]
             ).first?.firing()
         }
     }
@@ -195,12 +192,8 @@ extension SQLRecordStore {
                 SELECT firings.place, firings.record, notifications.record AS notification FROM firings
                     JOIN notifications ON notifications.key = firings.notification
                 WHERE firings.waits_until < $1 ORDER BY firings.waits_until LIMIT $2
-                """, [.int(instant.milliseconds), .int(limit)]
-            ).map { row in
-                Firing(
-                    try row.firing(),
-                    of: try Column.value(NotificationRecord.self, from: try row.text("notification")))
-            }
+                """, [.time(instant), .int(limit)]
+            ).map { row in Firing(try row.firing(), of: try row.json("notification")) }
         }
     }
 
@@ -238,9 +231,7 @@ extension SQLRecordStore {
                 SELECT number, place, record FROM firings WHERE notification = $1 AND number < $2
                 ORDER BY number DESC LIMIT $3
                 """, [.int(found.key), .int(cursor.flatMap { Int64($0) } ?? Int64(Int32.max)), .int(limit + 1)])
-            return try Page(
-                rows.map { (NotificationPlace(at: 0, key: try $0.int64("number")), try $0.firing()) }, limit
-            ) { "\($0.key)" }
+            return try Page(rows.map { (try $0.text("number"), try $0.firing()) }, limit)
         }
     }
 
@@ -250,7 +241,7 @@ extension SQLRecordStore {
         try await read { work in
             try work.run(
                 "SELECT place, record FROM firings WHERE tenant = $1 AND place > $2 ORDER BY place LIMIT $3",
-                [.text(tenant.rawValue), .int(place), .int(limit)]
+                [.raw(tenant), .int(place), .int(limit)]
             ).map { try $0.firing() }
         }
     }
@@ -267,21 +258,31 @@ extension RecordTransaction {
         "\(share)::bytea IS NOT NULL AND get_bit(\(share)::bytea, \(key) & \(FiringShare.parts - 1)) = 0"
     }
 
-    /// The share's own; in what is left of the limit others' that are overdue, from the latest on: whose they are begins with the
-    /// soonest, if it lives.
-    fileprivate static let dueNotifications = """
-        WITH own AS MATERIALIZED (
-            SELECT next_at, tenant, id, revision, record FROM notifications
-            WHERE next_at <= $1 AND \(isOwn("notifications.key", in: "$5")) AND \(isntUnderWay)
-            ORDER BY next_at LIMIT $2),
-        others AS MATERIALIZED (
-            SELECT next_at, tenant, id, revision, record FROM notifications
-            WHERE next_at <= $1 - $6::bigint AND \(isOthers("notifications.key", in: "$5")) AND \(isntUnderWay)
-            ORDER BY next_at DESC LIMIT greatest(0, $2 - (SELECT count(*) FROM own)))
-        SELECT * FROM own UNION ALL SELECT * FROM others ORDER BY next_at
+    /// Finds notifications whose instant in a column has come: the share's own; in what is left of the limit, others' that are overdue,
+    /// from the latest on, because the node of a share begins with the soonest.
+    ///
+    /// - Parameters:
+    ///   - column: The column with the instant. `$1` is now, and `$4` how long other nodes wait.
+    ///   - limit: `$2`, and the share is `$3`.
+    static func due(_ column: String, _ columns: String, from rows: String = "notifications", where condition: String)
+        -> String
+    {
         """
+        WITH own AS MATERIALIZED (
+            SELECT \(column) AS at, \(columns) FROM \(rows)
+            WHERE \(column) <= $1 AND \(isOwn("notifications.key", in: "$3")) AND \(condition)
+            ORDER BY \(column) LIMIT $2),
+        others AS MATERIALIZED (
+            SELECT \(column) AS at, \(columns) FROM \(rows)
+            WHERE \(column) <= $1 - $4::bigint AND \(isOthers("notifications.key", in: "$3")) AND \(condition)
+            ORDER BY \(column) DESC LIMIT greatest(0, $2 - (SELECT count(*) FROM own)))
+        SELECT * FROM own UNION ALL SELECT * FROM others ORDER BY at
+        """
+    }
 
-    private static let isntUnderWay = "(tenant, id) NOT IN (SELECT * FROM unnest($3::text[], $4::text[]))"
+    fileprivate static let dueNotifications = due(
+        "next_at", "tenant, id, revision, record",
+        where: "(tenant, id) NOT IN (SELECT * FROM unnest($5::text[], $6::text[]))")
 
     /// The row of a notification.
     struct FoundNotification {
@@ -298,8 +299,8 @@ extension RecordTransaction {
     }
 
     private func found(_ sql: String, _ id: NotificationID, _ tenant: TenantID) throws -> FoundNotification? {
-        try run(sql, [.text(tenant.rawValue), .text(id.rawValue)]).first.map { row in
-            FoundNotification(key: try row.int64("key"), record: try row.notification())
+        try run(sql, [.raw(tenant), .raw(id)]).first.map { row in
+            FoundNotification(key: try row.int64("key"), record: try row.json("record"))
         }
     }
 
@@ -313,15 +314,11 @@ extension RecordTransaction {
                 ON notifications.tenant = read.tenant AND notifications.id = read.id
                     AND notifications.revision = read.revision
             ORDER BY notifications.key FOR UPDATE OF notifications
-            """,
-            [
-                .texts(read.map(\.tenant.rawValue)), .texts(read.map(\.id.rawValue)),
-                .ints(read.map { Int64($0.revision) }),
-            ])
+            """, [.raws(read.map(\.tenant)), .raws(read.map(\.id)), .ints(read.map { Int64($0.revision) })])
         return Set(
             try rows.map { row in
                 NotificationName(
-                    tenant: TenantID(rawValue: try row.text("tenant")), id: NotificationID(rawValue: try row.text("id"))
+                    tenant: try row.value("tenant"), id: try row.value("id")
                 )
             })
     }
@@ -330,7 +327,7 @@ extension RecordTransaction {
     fileprivate func pendingNotifications(of tenant: TenantID) throws -> Int {
         try run(
             "SELECT coalesce(sum(count), 0)::bigint AS n FROM pending_notifications WHERE tenant = $1",
-            [.text(tenant.rawValue)]
+            [.raw(tenant)]
         ).first?.int("n") ?? 0
     }
 
@@ -412,11 +409,7 @@ extension RecordTransaction {
             FROM unnest($1::text[], $2::text[], $3::uuid[]) AS link (id, tenant, attachment)
                 JOIN renditions ON renditions.tenant = link.tenant AND renditions.attachment = link.attachment
             GROUP BY link.id
-            """,
-            [
-                .texts(links.map(\.id)), .texts(links.map(\.tenant.rawValue)),
-                .uuids(links.map(\.attachment.rawValue)),
-            ])
+            """, [.texts(links.map(\.id)), .raws(links.map(\.tenant)), .uuids(links.map(\.attachment.rawValue))])
         var roles: [String: Set<String>] = [:]
         for row in rows {
             roles[try row.text("id")] = Set(try row.text("roles").split(separator: " ").map(String.init))
@@ -429,32 +422,21 @@ extension RecordTransaction {
     }
 
     private func saving(_ record: NotificationRecord) throws -> Statement {
-        Statement(
-            """
-            INSERT INTO notifications (tenant, id, revision, generation, state, category, next_at, rules, shown_at,
-                finished_at, media_at, media_job, record)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-            ON CONFLICT (tenant, id) DO UPDATE SET revision = excluded.revision, generation = excluded.generation,
-                state = excluded.state, category = excluded.category, next_at = excluded.next_at, rules = excluded.rules,
-                shown_at = excluded.shown_at, finished_at = excluded.finished_at,
-                media_at = excluded.media_at, media_job = excluded.media_job, record = excluded.record
-            WHERE notifications.revision = excluded.revision - 1
-            """,
+        .upsert(
+            into: "notifications", by: ["tenant", "id"],
             [
-                .text(record.tenant.rawValue), .text(record.id.rawValue), .int(record.revision),
-                .int(record.generation),
-                .text(record.state.rawValue), .text(record.submission.category),
-                .int(record.next?.at.milliseconds), .text(record.rules?.rawValue), .int(record.shownAt?.milliseconds),
-                .int(record.finishedAt?.milliseconds), .int(record.mediaDueAt?.milliseconds),
-                .text(record.awaitedJob?.rawValue), .text(try Column.unsortedText(record)),
-            ])
+                "tenant": .raw(record.tenant), "id": .raw(record.id), "revision": .int(record.revision),
+                "generation": .int(record.generation), "state": .raw(record.state),
+                "category": .text(record.submission.category), "next_at": .time(record.next?.at),
+                "rules": .raw(record.rules), "shown_at": .time(record.shownAt),
+                "finished_at": .time(record.finishedAt), "media_at": .time(record.mediaDueAt),
+                "media_job": .raw(record.awaitedJob), "record": .text(try Column.unsortedText(record)),
+            ], if: "notifications.revision = excluded.revision - 1")
     }
 
     /// Has retention leave alone what a notification needs, and that alone.
     private func pinning(_ record: NotificationRecord) -> [Statement] {
-        let values: [SQLValue] = [
-            .text(record.tenant.rawValue), .text(record.id.rawValue), .uuids(record.pinned.map(\.rawValue)),
-        ]
+        let values: [SQLValue] = [.raw(record.tenant), .raw(record.id), .uuids(record.pinned.map(\.rawValue))]
         return [
             Statement(
                 """
@@ -474,60 +456,56 @@ extension RecordTransaction {
     }
 
     private func saving(_ firing: FiringRecord) throws -> Statement {
-        Statement(
+        .insert(
+            into: "firings",
+            [
+                "id": .raw(firing.id), "generation": .int(firing.generation), "number": .int(firing.number),
+                "state": .raw(firing.state), "scheduled_at": .time(firing.scheduledAt),
+                "is_manual": .bool(firing.isManual), "idempotency_key": .text(firing.idempotencyKey),
+                "waits_until": .time(firing.isWaiting ? firing.waitsUntil : nil),
+                "created_at": .time(firing.createdAt), "record": .text(try Column.unsortedText(firing)),
+            ], Self.ofNotification, from: "notifications WHERE tenant = $ AND id = $",
+            [.raw(firing.tenant), .raw(firing.notification)],
             """
-            INSERT INTO firings (id, tenant, notification, generation, number, state, scheduled_at, is_manual,
-                idempotency_key, waits_until, created_at, record)
-            SELECT $1, tenant, key, $4, $5, $6, $7, $8, $9, $10, $11, $12 FROM notifications WHERE tenant = $2 AND id = $3
             ON CONFLICT (id) DO UPDATE SET state = excluded.state, waits_until = excluded.waits_until,
                 record = excluded.record
-            """,
-            [
-                .uuid(firing.id.rawValue), .text(firing.tenant.rawValue), .text(firing.notification.rawValue),
-                .int(firing.generation), .int(firing.number), .text(firing.state.rawValue),
-                .int(firing.scheduledAt.milliseconds), .bool(firing.isManual), .text(firing.idempotencyKey),
-                .int(firing.isWaiting ? firing.waitsUntil.milliseconds : nil), .int(firing.createdAt.milliseconds),
-                .text(try Column.unsortedText(firing)),
-            ])
+            """)
     }
+
+    /// The columns of what belongs to a notification that tell so.
+    static let ofNotification: Columns<String> = ["tenant": "tenant", "notification": "key"]
 
     /// Puts firings at the end of their tenant's list, in their order. The row of its last place stays locked until the
     /// commit.
     private func listing(_ firings: [FiringID], of tenant: TenantID) -> [Statement] {
         [
-            Statement(SeededFault.takingPlaces, [.text(tenant.rawValue), .int(firings.count)]),
+            Statement(SeededFault.takingPlaces, [.raw(tenant), .int(firings.count)]),
             Statement(
                 """
                 UPDATE firings SET place = \(SeededFault.firstPlace) + listed.ordinal
                 FROM unnest($2::uuid[]) WITH ORDINALITY AS listed (id, ordinal)
                 WHERE firings.id = listed.id
-                """, [.text(tenant.rawValue), .uuids(firings.map(\.rawValue)), .int(firings.count)]),
+                """, [.raw(tenant), .uuids(firings.map(\.rawValue)), .int(firings.count)]),
         ]
     }
 
     private func counting(_ change: Int, of tenant: TenantID) -> Statement {
-        Statement(
-            """
-            INSERT INTO pending_notifications (tenant, slot, count) VALUES ($1, $2, $3)
-            ON CONFLICT (tenant, slot) DO UPDATE SET count = pending_notifications.count + excluded.count
-            """, [.text(tenant.rawValue), .int(store.node.slot), .int(change)])
+        .add(
+            to: "pending_notifications", at: ["tenant": .raw(tenant), "slot": .int(store.node.slot)],
+            ["count": .int(change)])
     }
 }
 
 extension RecordRow {
-    fileprivate func notification() throws -> NotificationRecord {
-        try Column.value(NotificationRecord.self, from: try text("record"))
-    }
-
     fileprivate func firing() throws -> FiringRecord {
-        var firing = try Column.value(FiringRecord.self, from: try text("record"))
+        var firing: FiringRecord = try json("record")
         // Given last, after the record was written.
         firing.place = try optionalInt("place")
         return firing
     }
 }
 
-extension NotificationPlace {
+extension ListPlace {
     fileprivate init(_ row: RecordRow) throws {
         self.init(at: try row.int64("at"), key: try row.int64("key"))
     }

@@ -64,10 +64,7 @@ extension SQLRecordStore {
                     LEFT JOIN renditions ON renditions.tenant = access.tenant
                         AND renditions.attachment = access.attachment AND renditions.role = looks.role
                 ORDER BY looks.place
-                """,
-                [
-                    .texts(requests.map(\.id)), .texts(requests.map(\.role.rawValue)), .int(now?.milliseconds),
-                ])
+                """, [.texts(requests.map(\.id)), .raws(requests.map(\.role)), .time(now)])
         } _: { rows in
             guard rows.count == requests.count else { throw PostgresError.unexpectedColumn("looks") }
             return try rows.map { row in
@@ -93,7 +90,7 @@ extension SQLRecordStore {
                     JOIN access ON access.tenant = attachments.tenant AND access.attachment = attachments.id
                 WHERE jobs.tenant = $1 AND jobs.id = $2 AND by_job AND ended_at IS NULL AND access.expires_at > $3
                 ORDER BY attachments.generation, attachments.ordinal
-                """, [.text(tenant.rawValue), .text(job.rawValue), .int(work.now.milliseconds)]
+                """, [.raw(tenant), .raw(job), .time(work.now)]
             ).compactMap { row in
                 let access = try AccessEntry(row)
                 return keys.token(access.kind.token, id: access.id, kid: access.kid).map { token in

@@ -8,20 +8,20 @@ extension SQLRecordStore {
             overview.tallies = try work.tallies(of: tenant, since: work.now - TenantOverview.span)
             overview.usage = try work.total(of: tenant)
             overview.usage.liveLeases -= try work.leasesThatRanOut(of: tenant)
-            let name = SQLValue.text(tenant.rawValue)
+            let name = SQLValue.raw(tenant)
             let counts = try work.send(
                 ["link", "grant"].map { kind in
                     Self.count(
                         """
                         access WHERE tenant = $1 AND kind = '\(kind)' AND kind <> 'lease' AND ended_at IS NULL
                             AND expires_at > $2
-                        """, [name, .int(work.now.milliseconds)])
+                        """, [name, .time(work.now)])
                 } + [
                     Self.count(
                         """
                         notifications
                         WHERE tenant = $1 AND state = 'pending' AND coalesce(next_at, 9223372036854775807) <= $2
-                        """, [name, .int((work.now + TenantOverview.span).milliseconds)]),
+                        """, [name, .time(work.now + TenantOverview.span)]),
                     Self.count("calls WHERE tenant = $1 AND state = 'failed'", [name]),
                     Statement(
                         """
@@ -65,13 +65,13 @@ extension SQLRecordStore {
         to attachment: AttachmentID, of tenant: TenantID, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<AccessEntry> {
         try await read { work in
-            let limit = min(max(limit, 1), Self.longestPage)
+            let limit = Self.pageLength(limit)
             let rows = try work.run(
                 """
                 SELECT * FROM access WHERE tenant = $1 AND attachment = $2 AND id COLLATE "C" > $3
                 ORDER BY id COLLATE "C" LIMIT $4
                 """,
-                [.text(tenant.rawValue), .uuid(attachment.rawValue), .text(cursor ?? ""), .int(limit)])
+                [.raw(tenant), .uuid(attachment.rawValue), .text(cursor ?? ""), .int(limit)])
             let entries = try rows.map { try AccessEntry($0) }
             return Page(elements: entries, next: entries.count < limit ? nil : entries.last?.id)
         }
@@ -86,11 +86,11 @@ extension RecordTransaction {
             FROM attachments WHERE tenant = $1 AND code = $2 AND finished_at >= $3
             ORDER BY finished_at DESC, job DESC LIMIT \(FailureGroup.most)
             """,
-            [.text(tenant.rawValue), .text(ErrorCode.fetchFailed.rawValue), .int(since?.milliseconds ?? .min)]
+            [.raw(tenant), .raw(ErrorCode.fetchFailed), .int(since?.milliseconds ?? .min)]
         ).map { row in
             (
-                at: try row.instant("finished_at"), job: JobID(rawValue: try row.text("id")),
-                kind: try row.optionalChoice("kind"), error: try Column.value(ErrorReport.self, from: row.text("error"))
+                at: try row.instant("finished_at"), job: try row.value("id"),
+                kind: try row.optionalValue("kind"), error: try row.json("error")
             )
         }
     }
@@ -98,9 +98,7 @@ extension RecordTransaction {
     fileprivate func failures(
         of tenant: TenantID, with code: ErrorCode, since: Instant?
     ) throws -> FailureGroup? {
-        let values: [SQLValue] = [
-            .text(tenant.rawValue), .text(code.rawValue), .int(since?.milliseconds ?? .min),
-        ]
+        let values: [SQLValue] = [.raw(tenant), .raw(code), .int(since?.milliseconds ?? .min)]
         let found = "FROM attachments WHERE tenant = $1 AND code = $2 AND finished_at >= $3"
         let rows = try send([
             Statement("SELECT finished_at \(found) ORDER BY finished_at LIMIT 1", values),
@@ -121,7 +119,7 @@ extension RecordTransaction {
         guard let first = rows[0].first, let last = rows[1].first,
             let error = try Column.value(AttachmentDetails.self, from: last.text("details")).error
         else { return nil }
-        let kinds = Set(try rows[2].compactMap { try $0.optionalChoice("kind") as MediaKind? })
+        let kinds = Set(try rows[2].compactMap { try $0.optionalValue("kind") as MediaKind? })
         return FailureGroup(
             code: code, count: try rows[2].reduce(0) { try $0 + $1.int("n") }, error: error,
             firstAt: try first.instant("finished_at"), lastAt: try last.instant("finished_at"),

@@ -8,7 +8,7 @@ extension SQLRecordStore {
                 """
                 INSERT INTO tenants (tenant, removed_at) VALUES ($1, $2)
                 ON CONFLICT (tenant) DO UPDATE SET removed_at = coalesce(tenants.removed_at, excluded.removed_at)
-                """, [.text(tenant.rawValue), .int(work.now.milliseconds)])
+                """, [.raw(tenant), .time(work.now)])
             try work.endAll(of: tenant)
         }
     }
@@ -29,8 +29,8 @@ extension RecordTransaction {
     /// Ends what opens something, and calls off what is to happen. Who has a job in hand finds that out as it records what came
     /// of it.
     fileprivate func endAll(of tenant: TenantID) throws {
-        let values: [SQLValue] = [.text(tenant.rawValue), .int(now.milliseconds)]
-        let lost = try run("DELETE FROM queue WHERE tenant = $1 RETURNING job, claim, run", [.text(tenant.rawValue)])
+        let values: [SQLValue] = [.raw(tenant), .time(now)]
+        let lost = try run("DELETE FROM queue WHERE tenant = $1 RETURNING job, claim, run", [.raw(tenant)])
         _ = try send(try lost.flatMap { try forgoing($0.optionalText("claim"), of: $0.int64("job")) })
         change(tenant, jobs: -(try lost.count { try $0.text("run").isEmpty }))
         takesBack = true
@@ -59,7 +59,7 @@ extension RecordTransaction {
         ]
         _ = try send(
             statements.map { Statement($0, values) }
-                + deletions.map { Statement($0, [.text(tenant.rawValue)]) })
+                + deletions.map { Statement($0, [.raw(tenant)]) })
         wakes.insert(.ended)
     }
 
@@ -74,7 +74,7 @@ extension RecordTransaction {
     fileprivate func removePart(of tenant: TenantID, limit: Int) throws -> Bool {
         try endAll(of: tenant)
         let keys = try run(
-            "SELECT key FROM jobs WHERE tenant = $1 ORDER BY key LIMIT $2", [.text(tenant.rawValue), .int(limit)]
+            "SELECT key FROM jobs WHERE tenant = $1 ORDER BY key LIMIT $2", [.raw(tenant), .int(limit)]
         ).map { try $0.int64("key") }
         for key in keys {
             guard let job = try lock(key) else { continue }
@@ -85,18 +85,14 @@ extension RecordTransaction {
         }
         var isAll = keys.count < limit
         for (table, key) in Self.leftovers {
-            let gone = try run(
-                """
-                DELETE FROM \(table) WHERE tenant = $1 AND \(key) IN (
-                    SELECT \(key) FROM \(table) WHERE tenant = $1 LIMIT $2 FOR UPDATE)
-                """, [.text(tenant.rawValue), .int(limit)])
-            if gone.changes >= limit { isAll = false }
+            let rows = RowsToDelete(table, key, "tenant = $1")
+            if try delete(rows, .raw(tenant), limit) >= limit { isAll = false }
         }
         guard isAll else { return false }
         // What this transaction would count is of nobody any more, but among all tenants'.
         removedJobs += usage.removeValue(forKey: tenant)?.pendingJobs ?? 0
         for table in ["tallies", "usage", "upload_usage", "pending_notifications", "tenants"] {
-            try run("DELETE FROM \(table) WHERE tenant = $1", [.text(tenant.rawValue)])
+            try run("DELETE FROM \(table) WHERE tenant = $1", [.raw(tenant)])
         }
         return true
     }

@@ -28,7 +28,7 @@ extension SQLRecordStore {
                 for row in rows {
                     guard let sealed = try SealedEncryption(row),
                         let anew = try keys.sealedAnew(
-                            sealed, of: TenantID(rawValue: row.text("tenant")), for: row.text("hash"))
+                            sealed, of: try row.value("tenant"), for: row.text("hash"))
                     else { continue }
                     try work.run(
                         """

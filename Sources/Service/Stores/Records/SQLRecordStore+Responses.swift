@@ -32,7 +32,7 @@ extension SQLRecordStore {
                 SELECT coalesce($2::bigint, \(engine.clock("$2"))) AS now, tickets.record, tickets.ended_at
                 FROM unnest($1::text[]) WITH ORDINALITY AS looks (look, place) LEFT JOIN tickets ON tickets.id = looks.look
                 ORDER BY looks.place
-                """, [.texts(ids), .int(now?.milliseconds)])
+                """, [.texts(ids), .time(now)])
         } _: { rows in
             guard rows.count == ids.count else { throw PostgresError.unexpectedColumn("looks") }
             return try rows.map { row in
@@ -51,7 +51,7 @@ extension SQLRecordStore {
             for ticket in tickets {
                 let notification = try work.run(
                     "SELECT 1 FROM notifications WHERE tenant = $1 AND id = $2 FOR KEY SHARE",
-                    [.text(ticket.tenant.rawValue), .text(ticket.notification.rawValue)])
+                    [.raw(ticket.tenant), .raw(ticket.notification)])
                 guard !notification.isEmpty else { return false }
             }
             for link in links { try work.begin(link) }
@@ -82,15 +82,15 @@ extension SQLRecordStore {
                     """
                     SELECT 1 FROM tickets JOIN notifications ON notifications.key = tickets.notification
                     WHERE tickets.id = $1 AND ended_at IS NULL AND expires_at > $2 FOR KEY SHARE OF notifications
-                    """, [.text(ticket.id), .int(work.now.milliseconds)]),
+                    """, [.text(ticket.id), .time(work.now)]),
                 work.lockingSession(response.session, by: ticket), work.reading(response.id, by: ticket),
             ])
             guard !found[0].isEmpty else { return nil }
-            let known = try found[2].first?.response()
-            var session = try found[1].first?.session()
+            let known: ResponseRecord? = try found[2].first?.json("record")
+            var session: ResponseSession? = try found[1].first?.json("record")
             if let other = known?.response.session, other != response.session {
                 let rows = try work.send([work.lockingSession(other, by: ticket)])
-                session = try rows[0].first?.session()
+                session = try rows[0].first?.json("record")
             }
             let taken: (taking: ResponseTaking, change: ResponseDecision.Change?)
             do throws(ResponseRefusal) {
@@ -121,16 +121,16 @@ extension SQLRecordStore {
                     """, [.text(ticket.id), .uuid(response.id)]),
                 work.reading(response.id, by: ticket),
             ])
-            guard let session = try found[0].first?.session(), let known = try found[1].first?.response() else {
-                return nil
-            }
+            guard let session: ResponseSession = try found[0].first?.json("record"),
+                let known: ResponseRecord = try found[1].first?.json("record")
+            else { return nil }
             let (record, change) = ResponseDecision.settle(known, session, by: settlement)
             if let change {
                 _ = try work.send([
                     try work.saving(change.session, known.response.session, by: ticket, isNew: false),
                     Statement(
                         "UPDATE responses SET record = $3 WHERE ticket = $1 AND id = $2",
-                        [.text(ticket.id), .uuid(response.id), .text(try Column.text(record))]),
+                        [.text(ticket.id), .uuid(response.id), try .json(record)]),
                 ])
                 if let call = settlement.call { _ = try work.send([work.enqueueing(call)]) }
             }
@@ -144,17 +144,15 @@ extension SQLRecordStore {
         let place = cursor.flatMap { Int64($0) } ?? 0
         return try await read { work in
             var conditions = "tenant = $1"
-            var values: [SQLValue] = [.text(tenant.rawValue), .int(place), .int(limit + 1)]
+            var values: [SQLValue] = [.raw(tenant), .int(place), .int(limit + 1)]
             if let notification {
                 conditions = "notification = (SELECT key FROM notifications WHERE tenant = $1 AND id = $4)"
-                values.append(.text(notification.rawValue))
+                values.append(.raw(notification))
             }
             let rows = try work.run(
                 "SELECT place, record FROM responses WHERE \(conditions) AND place > $2 ORDER BY place LIMIT $3", values
             )
-            return try Page(
-                rows.map { (NotificationPlace(at: 0, key: try $0.int64("place")), try $0.response()) }, limit
-            ) { "\($0.key)" }
+            return try Page(rows.map { (try $0.text("place"), try $0.json("record")) }, limit)
         }
     }
 
@@ -167,7 +165,7 @@ extension SQLRecordStore {
                 SELECT count(*) AS n FROM responses
                 WHERE notification = (SELECT key FROM notifications WHERE tenant = $1 AND id = $2) AND firing = $3
                     AND NOT is_preview
-                """, [.text(tenant.rawValue), .text(notification.rawValue), .int(firing)]
+                """, [.raw(tenant), .raw(notification), .int(firing)]
             ).first?.int("n") ?? 0
         }
     }
@@ -184,16 +182,13 @@ extension RecordTransaction {
     }
 
     func insertion(of ticket: Ticket) throws -> Statement {
-        Statement(
-            """
-            INSERT INTO tickets (id, tenant, notification, kind, kid, expires_at, record)
-            SELECT $3, tenant, key, $4, $5, $6, $7 FROM notifications WHERE tenant = $1 AND id = $2
-            """,
+        .insert(
+            into: "tickets",
             [
-                .text(ticket.tenant.rawValue), .text(ticket.notification.rawValue), .text(ticket.id),
-                .text(ticket.kind.rawValue), .text(ticket.kid), .int(ticket.expiresAt.milliseconds),
-                .text(try Column.text(ticket)),
-            ])
+                "id": .text(ticket.id), "kind": .raw(ticket.kind), "kid": .text(ticket.kid),
+                "expires_at": .time(ticket.expiresAt), "record": try .json(ticket),
+            ], Self.ofNotification, from: "notifications WHERE tenant = $ AND id = $",
+            [.raw(ticket.tenant), .raw(ticket.notification)])
     }
 
     /// Ends links and tickets, with what ends with these.
@@ -205,26 +200,26 @@ extension RecordTransaction {
     func closePreviews(of notification: NotificationID, tenant: TenantID) throws {
         try close(
             "kind = 'preview' AND notification = (SELECT key FROM notifications WHERE tenant = $1 AND id = $3)",
-            .text(notification.rawValue), of: tenant, links: [])
+            .raw(notification), of: tenant, links: [])
     }
 
     /// - Parameter tickets: Which tickets end, by `$1`, the tenant, and `$3`.
     private func close(
         _ tickets: String, _ value: SQLValue, of tenant: TenantID, links: [String]
     ) throws {
-        let now = SQLValue.int(now.milliseconds)
+        let now = SQLValue.time(now)
         let ended = try send([
             Statement(
                 """
                 UPDATE access SET ended_at = $2
                 WHERE id = ANY($3::text[]) AND tenant = $1 AND kind = 'link' AND ended_at IS NULL
-                """, [.text(tenant.rawValue), now, .texts(links)]),
+                """, [.raw(tenant), now, .texts(links)]),
             Statement(
-                "UPDATE tickets SET ended_at = $2 WHERE \(tickets) AND tenant = $1 AND ended_at IS NULL RETURNING record",
-                [.text(tenant.rawValue), now, value]),
+                "UPDATE tickets SET ended_at = $2 WHERE \(tickets) AND tenant = $1 AND ended_at IS NULL RETURNING record, ended_at",
+                [.raw(tenant), now, value]),
         ])
         takesBack = takesBack || ended.contains { $0.changes > 0 }
-        let closed = try ended[1].flatMap { try Column.value(Ticket.self, from: $0.text("record")).closes }
+        let closed = try ended[1].flatMap { try $0.ticket().closes }
         try close(closed, of: tenant)
     }
 
@@ -241,7 +236,7 @@ extension RecordTransaction {
             isNew
                 ? "INSERT INTO response_sessions (ticket, id, record) VALUES ($1, $2, $3)"
                 : "UPDATE response_sessions SET record = $3 WHERE ticket = $1 AND id = $2",
-            [.text(ticket.id), .uuid(id), .text(try Column.text(session))])
+            [.text(ticket.id), .uuid(id), try .json(session)])
     }
 
     fileprivate func reading(_ response: String, by ticket: Ticket) -> Statement {
@@ -253,40 +248,27 @@ extension RecordTransaction {
     /// the list does not miss one that is committed later.
     fileprivate func listing(_ response: ResponseRecord) throws -> [Statement] {
         [
-            Statement(
-                """
-                INSERT INTO tenants (tenant, last_response) VALUES ($1, 1)
-                ON CONFLICT (tenant) DO UPDATE SET last_response = tenants.last_response + 1
-                """, [.text(response.tenant.rawValue)]),
-            Statement(
-                """
-                INSERT INTO responses (tenant, place, notification, ticket, id, session, firing, is_preview, received_at, record)
-                SELECT notifications.tenant, tenants.last_response, notifications.key, $3, $4, $5, $6, $7, $8, $9
-                FROM notifications JOIN tenants ON tenants.tenant = notifications.tenant
-                WHERE notifications.tenant = $1 AND notifications.id = $2
-                """,
+            .add(to: "tenants", at: ["tenant": .raw(response.tenant)], ["last_response": 1]),
+            .insert(
+                into: "responses",
                 [
-                    .text(response.tenant.rawValue), .text(response.notification.rawValue), .text(response.ticket),
-                    .uuid(response.response.id), .uuid(response.response.session),
-                    .int(response.firing.map { Int64($0) }), .bool(response.isPreview),
-                    .int(response.receivedAt.milliseconds), .text(try Column.text(response)),
-                ]),
+                    "ticket": .text(response.ticket), "id": .uuid(response.response.id),
+                    "session": .uuid(response.response.session), "firing": .int(response.firing.map { Int64($0) }),
+                    "is_preview": .bool(response.isPreview), "received_at": .time(response.receivedAt),
+                    "record": try .json(response),
+                ], ["tenant": "notifications.tenant", "place": "last_response", "notification": "key"],
+                from: """
+                    notifications JOIN tenants ON tenants.tenant = notifications.tenant
+                    WHERE notifications.tenant = $ AND notifications.id = $
+                    """, [.raw(response.tenant), .raw(response.notification)]),
         ]
     }
 }
 
 extension RecordRow {
     func ticket() throws -> Ticket {
-        var ticket = try Column.value(Ticket.self, from: try text("record"))
+        var ticket: Ticket = try json("record")
         ticket.endedAt = try optionalInstant("ended_at")
         return ticket
-    }
-
-    fileprivate func session() throws -> ResponseSession {
-        try Column.value(ResponseSession.self, from: try text("record"))
-    }
-
-    fileprivate func response() throws -> ResponseRecord {
-        try Column.value(ResponseRecord.self, from: try text("record"))
     }
 }

@@ -4,7 +4,7 @@ internal import Postgres
 extension SQLRecordStore {
     public func statistics() async throws(AttachmentError) -> StoreStatistics {
         try await read { work in
-            let now = [SQLValue.int(work.now.milliseconds)]
+            let now = [SQLValue.time(work.now)]
             let rows = try work.send([
                 Statement(
                     """
@@ -30,7 +30,7 @@ extension SQLRecordStore {
             var statistics = StoreStatistics()
             for lane in JobLane.allCases { statistics.queues[lane] = StoreStatistics.Queue() }
             for row in rows[0] {
-                let lane: JobLane = try row.choice("lane")
+                let lane: JobLane = try row.value("lane")
                 var queue = statistics.queues[lane] ?? StoreStatistics.Queue()
                 queue.pending += try row.int("pending")
                 queue.running += try row.int("running")
@@ -76,7 +76,7 @@ extension RecordTransaction {
             SELECT coalesce(sum(stored_bytes), 0)::bigint AS bytes, coalesce(sum(unfinished_jobs), 0)::bigint AS jobs,
                 coalesce(sum(open_leases), 0)::bigint AS leases
             FROM usage WHERE tenant = $1
-            """, [.text(tenant.rawValue)]
+            """, [.raw(tenant)]
         ).first
         var usage = usage[tenant] ?? TenantUsage()
         usage.storedBytes += try row?.int64("bytes") ?? 0
@@ -90,7 +90,7 @@ extension RecordTransaction {
             """
             SELECT count(*) AS n FROM access
             WHERE tenant = $1 AND kind = 'lease' AND ended_at IS NULL AND expires_at <= $2
-            """, [.text(tenant.rawValue), .int(now.milliseconds)]
+            """, [.raw(tenant), .time(now)]
         ).first?.int("n") ?? 0
     }
 

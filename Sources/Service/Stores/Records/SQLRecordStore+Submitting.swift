@@ -52,10 +52,7 @@ extension SQLRecordStore {
         try await read { work in
             try work.run(
                 "SELECT job FROM idempotency_keys WHERE tenant = $1 AND key = $2 AND created_at > $3",
-                [
-                    .text(tenant.rawValue), .text(idempotencyKey),
-                    .int((work.now - IdempotencyKey.lifetime).milliseconds),
-                ]
+                [.raw(tenant), .text(idempotencyKey), .time(work.now - IdempotencyKey.lifetime)]
             ).first.map { try work.jobRecord($0.int64("job")) }
         }
     }
@@ -81,7 +78,7 @@ extension SQLRecordStore {
         try await write { work in
             _ = try work.run(
                 "UPDATE jobs SET work_key = NULL WHERE tenant = $1 AND id = $2",
-                [.text(tenant.rawValue), .text(id.rawValue)])
+                [.raw(tenant), .raw(id)])
         }
     }
 }
@@ -92,11 +89,11 @@ extension RecordTransaction {
         guard job.run.isEmpty else { return [] }
         let names = Set(submission.attachments.compactMap(\.location.sourceName)).map(\.rawValue).sorted()
         return [
-            Statement(
-                "INSERT INTO retained_submissions (job, generation, submission, kept_until) VALUES ($1, $2, $3, $4)",
+            .insert(
+                into: "retained_submissions",
                 [
-                    .int(job.key), .int(job.generation), .text(try Column.text(submission.slim)),
-                    .int((now + Retention.retry).milliseconds),
+                    "job": .int(job.key), "generation": .int(job.generation), "submission": try .json(submission.slim),
+                    "kept_until": .time(now + Retention.retry),
                 ]),
             Statement(
                 "INSERT INTO retained_sources (job, name) SELECT $1, name FROM unnest($2::text[]) AS kept (name)",
@@ -108,7 +105,7 @@ extension RecordTransaction {
     fileprivate func retained(_ job: Job) throws -> JobSubmission? {
         let row = try run(
             "SELECT submission FROM retained_submissions WHERE job = $1 AND generation = $2 AND kept_until > $3",
-            [.int(job.key), .int(job.generation), .int(now.milliseconds)]
+            [.int(job.key), .int(job.generation), .time(now)]
         ).first
         guard let row else { return nil }
         var submission = try submission(row.text("submission"), of: job)

@@ -4,8 +4,7 @@ internal import Postgres
 extension SQLRecordStore {
     public func signingNumbers(of tenant: TenantID) async throws(AttachmentError) -> [SigningNumber] {
         try await read { work in
-            let row = try work.run("SELECT signing FROM tenants WHERE tenant = $1", [.text(tenant.rawValue)])
-                .first
+            let row = try work.run("SELECT signing FROM tenants WHERE tenant = $1", [.raw(tenant)]).first
             return try (row?.signing() ?? SigningNumbers()).live(at: work.now)
         }
     }
@@ -16,15 +15,15 @@ extension SQLRecordStore {
         try await write { work in
             // A row to lock, so that of several who rotate at once each finds what the other made.
             try work.run(
-                "INSERT INTO tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING", [.text(tenant.rawValue)])
+                "INSERT INTO tenants (tenant) VALUES ($1) ON CONFLICT DO NOTHING", [.raw(tenant)])
             let row = try work.run(
-                "SELECT signing FROM tenants WHERE tenant = $1 FOR UPDATE", [.text(tenant.rawValue)]
+                "SELECT signing FROM tenants WHERE tenant = $1 FOR UPDATE", [.raw(tenant)]
             ).first
             var numbers = try row?.signing() ?? SigningNumbers()
             try numbers.rotate(overlap: overlap, at: work.now)
             try work.run(
                 "UPDATE tenants SET signing = $2 WHERE tenant = $1",
-                [.text(tenant.rawValue), .text(try Column.text(numbers))])
+                [.raw(tenant), try .json(numbers)])
             work.note(.rotated(numbers.all, of: tenant))
             return numbers.live(at: work.now)
         }
@@ -33,6 +32,6 @@ extension SQLRecordStore {
 
 extension RecordRow {
     fileprivate func signing() throws -> SigningNumbers {
-        try optionalText("signing").map { try Column.value(SigningNumbers.self, from: $0) } ?? SigningNumbers()
+        try optionalJSON("signing") ?? SigningNumbers()
     }
 }

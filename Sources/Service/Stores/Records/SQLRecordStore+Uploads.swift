@@ -28,19 +28,12 @@ extension SQLRecordStore {
         of tenant: TenantID, in state: UploadState?, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<UploadRecord> {
         try await read { work in
-            let limit = min(max(limit, 1), Self.longestPage)
-            var conditions = "tenant = $1"
-            var values: [SQLValue] = [.text(tenant.rawValue), .int(limit)]
-            if let state {
-                values.append(.text(state.rawValue))
-                conditions += " AND state = $\(values.count)"
-            }
-            if let cursor {
-                values.append(.uuid(cursor))
-                conditions += " AND id < $\(values.count)"
-            }
+            let limit = Self.pageLength(limit)
+            var conditions = Conditions(of: tenant)
+            if let state { conditions.require("state = $", .raw(state)) }
+            if let cursor { conditions.require("id < $", .uuid(cursor)) }
             let found = try work.run(
-                "SELECT * FROM uploads WHERE \(conditions) ORDER BY id DESC LIMIT $2", values
+                "SELECT * FROM uploads WHERE \(conditions.sql) ORDER BY id DESC LIMIT \(limit)", conditions.values
             ).map { try $0.upload() }
             return Page(elements: found, next: found.count < limit ? nil : found.last?.id.rawValue)
         }
@@ -55,7 +48,7 @@ extension SQLRecordStore {
             if SeededFault.offsetTakenBack.isOn, case .begin = step {
                 try work.run(
                     "UPDATE uploads SET received = received / 2 WHERE tenant = $1 AND id = $2",
-                    [.text(tenant.rawValue), .uuid(id.rawValue)])
+                    [.raw(tenant), .uuid(id.rawValue)])
                 known = try work.upload(id, of: tenant) ?? known
             }
             // Done again after an answer that was lost: what was told has this name.
@@ -88,7 +81,7 @@ extension SQLRecordStore {
                 }
             let over = try work.run(
                 "SELECT * FROM uploads WHERE \(condition) ORDER BY \(order) LIMIT $2 FOR UPDATE SKIP LOCKED",
-                [.int(instant.milliseconds), .int(limit)]
+                [.time(instant), .int(limit)]
             ).map { try $0.upload() }
             for record in over.sorted(by: { $0.tenant.rawValue < $1.tenant.rawValue }) {
                 let call = UUID.version7(at: work.now).uuidString.lowercased()
@@ -108,7 +101,7 @@ extension SQLRecordStore {
                 """
                 SELECT coalesce(sum(open), 0)::bigint AS open, coalesce(sum(bytes), 0)::bigint AS bytes FROM upload_usage
                 WHERE $1::text IS NULL OR tenant = $1
-                """, [.text(tenant?.rawValue)]
+                """, [.raw(tenant)]
             ).first.map { UploadUsage(open: try $0.int("open"), bytes: try $0.int64("bytes")) } ?? UploadUsage()
         }
     }
@@ -121,7 +114,7 @@ extension RecordTransaction {
         guard UUID(uuidString: id.rawValue) != nil else { return nil }
         return try run(
             "SELECT * FROM uploads WHERE tenant = $1 AND id = $2\(locked ? " FOR UPDATE" : "")",
-            [.text(tenant.rawValue), .uuid(id.rawValue)]
+            [.raw(tenant), .uuid(id.rawValue)]
         ).first?.upload()
     }
 
@@ -133,7 +126,7 @@ extension RecordTransaction {
             if let job = known.submittedJob,
                 let row = try run(
                     "SELECT key FROM jobs WHERE tenant = $1 AND id = $2",
-                    [.text(known.tenant.rawValue), .text(job.rawValue)]
+                    [.raw(known.tenant), .raw(job)]
                 ).first
             {
                 change.submitted = try jobRecord(row.int64("key"))
@@ -149,16 +142,15 @@ extension RecordTransaction {
 
     fileprivate func insert(_ upload: UploadRecord) throws {
         try run(
-            """
-            INSERT INTO uploads (tenant, id, ticket, kid, state, length, source, created_at, touched_at, expires_at, terms)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-            """,
-            [
-                .text(upload.tenant.rawValue), .uuid(upload.id.rawValue), .text(upload.ticket), .text(upload.kid),
-                .text(upload.state.rawValue), .int(upload.length), .text(upload.source.rawValue),
-                .int(upload.createdAt.milliseconds), .int(upload.touchedAt.milliseconds),
-                .int(upload.expiresAt.milliseconds), .text(try Column.text(upload.terms)),
-            ])
+            .insert(
+                into: "uploads",
+                [
+                    "tenant": .raw(upload.tenant), "id": .raw(upload.id), "ticket": .text(upload.ticket),
+                    "kid": .text(upload.kid), "state": .raw(upload.state), "length": .int(upload.length),
+                    "source": .raw(upload.source), "created_at": .time(upload.createdAt),
+                    "touched_at": .time(upload.touchedAt), "expires_at": .time(upload.expiresAt),
+                    "terms": try .json(upload.terms),
+                ]))
     }
 
     fileprivate func save(
@@ -166,19 +158,17 @@ extension RecordTransaction {
     ) throws {
         guard upload != before else { return }
         try run(
-            """
-            UPDATE uploads SET state = $3, length = $4, received = $5, writer = $6, used_by = $7, is_closed = $8,
-                sha256 = $9, touched_at = $10, finished_at = $11, terms = $12, error = $13, parts = $14
-            WHERE tenant = $1 AND id = $2 AND received <= $5
-            """,
-            [
-                .text(upload.tenant.rawValue), .uuid(upload.id.rawValue), .text(upload.state.rawValue),
-                .int(upload.length), .int(upload.offset), .uuid(upload.writer?.rawValue), .text(upload.usedBy),
-                .bool(upload.isClosed), .text(upload.sha256), .int(upload.touchedAt.milliseconds),
-                .int(upload.finishedAt?.milliseconds), .text(try Column.text(upload.terms)),
-                .text(try upload.error.map { try Column.text($0) }),
-                .text(try upload.parts.map { try Column.text($0) }),
-            ])
+            .update(
+                "uploads",
+                [
+                    "state": .raw(upload.state), "length": .int(upload.length), "received": .int(upload.offset),
+                    "writer": .raw(upload.writer), "used_by": .text(upload.usedBy), "is_closed": .bool(upload.isClosed),
+                    "sha256": .text(upload.sha256), "touched_at": .time(upload.touchedAt),
+                    "finished_at": .time(upload.finishedAt), "terms": try .json(upload.terms),
+                    "error": try .json(upload.error),
+                    "parts": try .json(upload.parts),
+                ], where: "tenant = $ AND id = $ AND received <= $", .raw(upload.tenant), .raw(upload.id),
+                .int(upload.offset)))
         if before.state.holdsBytes, !upload.state.holdsBytes { released.insert(upload.source) }
         try count(upload.usage - before.usage, of: upload.tenant, within: quotas)
     }
@@ -189,16 +179,16 @@ extension RecordTransaction {
         let rows = try send([
             Statement(
                 "INSERT INTO upload_usage (tenant, open, bytes) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING",
-                [.text(tenant.rawValue)]),
+                [.raw(tenant)]),
             Statement(
-                "SELECT open, bytes FROM upload_usage WHERE tenant = $1 FOR UPDATE", [.text(tenant.rawValue)]),
+                "SELECT open, bytes FROM upload_usage WHERE tenant = $1 FOR UPDATE", [.raw(tenant)]),
         ])
         guard let row = rows[1].first else { throw TransactionConflict() }
         try UploadDecision.admit(
             UploadUsage(open: try row.int("open"), bytes: try row.int64("bytes")), adding: change, within: quotas)
         try run(
             "UPDATE upload_usage SET open = open + $2, bytes = bytes + $3 WHERE tenant = $1",
-            [.text(tenant.rawValue), .int(change.open), .int(change.bytes)])
+            [.raw(tenant), .int(change.open), .int(change.bytes)])
     }
 
     /// Gives uploads to the job that is made of them.
@@ -217,21 +207,19 @@ extension RecordTransaction {
 extension RecordRow {
     fileprivate func upload() throws -> UploadRecord {
         var record = UploadRecord(
-            id: UploadID(rawValue: try text("id")), tenant: TenantID(rawValue: try text("tenant")),
-            ticket: try text("ticket"), kid: try text("kid"),
-            terms: try Column.value(UploadTerms.self, from: try text("terms")),
-            source: SourceName(rawValue: try text("source")), createdAt: try instant("created_at"),
+            id: try value("id"), tenant: try value("tenant"), ticket: try text("ticket"), kid: try text("kid"),
+            terms: try json("terms"), source: try value("source"), createdAt: try instant("created_at"),
             touchedAt: try instant("touched_at"), expiresAt: try instant("expires_at"))
-        record.state = try choice("state")
+        record.state = try value("state")
         record.length = try optionalInt("length")
         record.offset = try int64("received")
-        record.parts = try optionalText("parts").map { try Column.value(UploadParts.self, from: $0) }
-        record.writer = try optionalText("writer").map(UploadWriterID.init(rawValue:))
+        record.parts = try optionalJSON("parts")
+        record.writer = try optionalValue("writer")
         record.usedBy = try optionalText("used_by")
         record.isClosed = try bool("is_closed")
         record.sha256 = try optionalText("sha256")
         record.finishedAt = try optionalInstant("finished_at")
-        record.error = try optionalText("error").map { try Column.value(ErrorReport.self, from: $0) }
+        record.error = try optionalJSON("error")
         return record
     }
 }

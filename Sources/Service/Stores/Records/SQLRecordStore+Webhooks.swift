@@ -12,7 +12,7 @@ extension SQLRecordStore {
             if results.isEmpty {
                 // Reads first, so that frequent looks do not wear out the disk.
                 let (isDue, next) = try await read { work in
-                    let due = try work.run(RecordTransaction.webhooksDue, [.int(work.now.milliseconds), 1])
+                    let due = try work.run(RecordTransaction.webhooksDue, [.time(work.now), 1])
                     let mayBeLost = try rescue != nil && work.hasOtherCalls(besides: underway)
                     return (mayBeLost || !due.isEmpty, try work.nextWebhook())
                 }
@@ -37,7 +37,7 @@ extension SQLRecordStore {
             let row = try work.run(
                 """
                 UPDATE calls SET body = coalesce(body, $3) WHERE id = $1 AND tenant = $2 AND node = $4 RETURNING body
-                """, [.text(call.id), .text(call.tenant.rawValue), .bytes(Array(body.stored)), .uuid(node.id)]
+                """, [.text(call.id), .raw(call.tenant), .bytes(Array(body.stored)), .uuid(node.id)]
             ).first
             return try row?.optionalBytes("body").map { TokenTemplate(stored: Data($0)) }
         }
@@ -50,24 +50,27 @@ extension SQLRecordStore {
     }
 
     public func replayWebhook(of job: JobID, tenant: TenantID) async throws(AttachmentError) -> Bool {
-        try await write { work in
-            let changed = try work.run(
-                """
-                UPDATE calls SET \(RecordTransaction.replayed) FROM jobs
-                WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.finished_at IS NOT NULL AND calls.job = jobs.key
-                    AND calls.generation = jobs.generation
-                """, [.text(tenant.rawValue), .text(job.rawValue), .int(work.now.milliseconds)]
-            ).changes
-            if changed > 0 { work.ringsBell = true }
-            return changed > 0
-        }
+        try await replay(
+            """
+            FROM jobs WHERE jobs.tenant = $1 AND jobs.id = $2 AND jobs.finished_at IS NOT NULL AND calls.job = jobs.key
+                AND calls.generation = jobs.generation
+            """, [.raw(tenant), .raw(job)])
     }
 
     public func replayCall(_ id: String, of tenant: TenantID) async throws(AttachmentError) -> Bool {
+        try await replay("WHERE tenant = $1 AND id = $2 AND state <> 'cancelled'", [.raw(tenant), .text(id)])
+    }
+
+    /// Makes a call due again. A job is then told as it is by then.
+    ///
+    /// - Parameter call: What finds the call.
+    private func replay(_ call: String, _ values: [SQLValue]) async throws(AttachmentError) -> Bool {
         try await write { work in
             let changed = try work.run(
-                "UPDATE calls SET \(RecordTransaction.replayed) WHERE tenant = $1 AND id = $2 AND state <> 'cancelled'",
-                [.text(tenant.rawValue), .text(id), .int(work.now.milliseconds)]
+                """
+                UPDATE calls SET state = 'pending', attempt = 0, due_at = $3, node = NULL, finished_at = NULL, reason = NULL,
+                    give_up_at = NULL, body = CASE WHEN calls.job IS NULL THEN body END \(call)
+                """, values + [.time(work.now)]
             ).changes
             if changed > 0 { work.ringsBell = true }
             return changed > 0
@@ -78,7 +81,7 @@ extension SQLRecordStore {
         try await read { work in
             try work.run(
                 "SELECT \(RecordTransaction.callColumns) FROM calls WHERE id = $1 AND tenant = $2",
-                [.text(id), .text(tenant.rawValue)]
+                [.text(id), .raw(tenant)]
             ).first.map { try CallRecord($0) }
         }
     }
@@ -87,12 +90,12 @@ extension SQLRecordStore {
         of tenant: TenantID, where filter: CallFilter, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<CallRecord> {
         try await read { work in
-            let limit = min(max(limit, 1), Self.longestPage)
+            let limit = Self.pageLength(limit)
             let lists = try work.send(
                 filter.states.map { state in
                     var conditions = Conditions(of: tenant)
                     conditions.require("state = $", .text(state.column))
-                    if let type = filter.type { conditions.require("type = $", .text(type.rawValue)) }
+                    if let type = filter.type { conditions.require("type = $", .raw(type)) }
                     if let cursor { conditions.require("id < $", .text(cursor)) }
                     return Statement(
                         """
@@ -131,7 +134,7 @@ extension RecordTransaction {
             statements.append(
                 Statement(
                     "\(free) <> $1 AND NOT (\(alive))",
-                    [own, .int(time.lowerBound.milliseconds), .int(time.upperBound.milliseconds)]))
+                    [own, .time(time.lowerBound), .time(time.upperBound)]))
         }
         if let underway, time != nil || mayHaveCommitted {
             statements.append(
@@ -160,16 +163,10 @@ extension RecordTransaction {
     fileprivate func nextWebhook() throws -> Duration? {
         let row = try run(
             "SELECT due_at FROM calls WHERE state = 'pending' AND node IS NULL AND due_at > $1 ORDER BY due_at LIMIT 1",
-            [.int(now.milliseconds)]
+            [.time(now)]
         ).first
         return try row.map { try $0.instant("due_at") - now }
     }
-
-    /// What makes a call due again, at `$3`. A job is then told as it is by then.
-    fileprivate static let replayed = """
-        state = 'pending', attempt = 0, due_at = $3, node = NULL, finished_at = NULL, reason = NULL, give_up_at = NULL,
-        body = CASE WHEN calls.job IS NULL THEN body END
-        """
 
     /// What a ``CallRecord`` and a ``WebhookDelivery`` are made of.
     fileprivate static let callColumns = "calls.*, (SELECT id FROM jobs WHERE key = calls.job) AS job_id"
@@ -177,17 +174,14 @@ extension RecordTransaction {
     /// Has a message sent, of which the same transaction records what it tells of.
     func enqueueing(_ call: OutgoingCall) -> Statement {
         ringsBell = true
-        return Statement(
-            """
-            INSERT INTO calls (id, tenant, type, subject, url, receiver, body, give_up_at, traceparent, is_kept, created_at,
-                due_at)
-            VALUES ($1, $2, $3, $4, $5, $11, $6, $7, $8, $9, $10, $10)
-            """,
+        return .insert(
+            into: "calls",
             [
-                .text(call.id), .text(call.tenant.rawValue), .text(call.type.rawValue), .text(call.subject),
-                .text(call.url), .bytes(Array(call.body.stored)), .int(call.giveUpAt?.milliseconds),
-                .text(call.traceparent), .bool(call.isKept), .int(now.milliseconds),
-                .text(WebhookReceiver.origin(of: call.url)),
+                "id": .text(call.id), "tenant": .raw(call.tenant), "type": .raw(call.type),
+                "subject": .text(call.subject), "url": .text(call.url),
+                "receiver": .text(WebhookReceiver.origin(of: call.url)), "body": .bytes(Array(call.body.stored)),
+                "give_up_at": .time(call.giveUpAt), "traceparent": .text(call.traceparent),
+                "is_kept": .bool(call.isKept), "created_at": .time(now), "due_at": .time(now),
             ])
     }
 
@@ -197,23 +191,23 @@ extension RecordTransaction {
             """
             UPDATE calls SET state = 'cancelled', node = NULL, finished_at = $3, reason = $4
             WHERE tenant = $1 AND subject = $2 AND state = 'pending'
-            """, [.text(tenant.rawValue), .text(subject), .int(now.milliseconds), .text(reason)])
+            """, [.raw(tenant), .text(subject), .time(now), .text(reason)])
     }
 
     fileprivate func record(_ result: WebhookResult) throws {
         let (call, outcome) = (result.callback, result.outcome)
         var values: [SQLValue] = [
-            .text(call.id), .text(call.tenant.rawValue), .text(outcome.reason), .text(try result.answers?.column),
+            .text(call.id), .raw(call.tenant), .text(outcome.reason), .text(try result.answers?.column),
             .int(call.attempt),
         ]
         var conditions = "id = $1 AND tenant = $2 AND state = 'pending'"
         let changes: String
         if case .again(let delay, _) = outcome {
             changes = "due_at = $6"
-            values.append(.int((now + delay).milliseconds))
+            values.append(.time(now + delay))
         } else {
             changes = "finished_at = $6, state = \(outcome == .delivered ? "'delivered'" : "'failed'")"
-            values.append(.int(now.milliseconds))
+            values.append(.time(now))
         }
         // A receiver that was told was told, even if another node has the call by now.
         if outcome != .delivered {
@@ -239,7 +233,7 @@ extension RecordTransaction {
         let free = places.free
         var due: [Call] = []
         if free > 0 {
-            due = try run(Self.webhooksDue, [.int(now.milliseconds), .int(free + 1)]).map { try Call($0) }
+            due = try run(Self.webhooksDue, [.time(now), .int(free + 1)]).map { try Call($0) }
         }
         var taken: [Call] = []
         var turn = places.turn
@@ -261,10 +255,7 @@ extension RecordTransaction {
                     WHERE state = 'pending' AND node IS NULL AND tenant = $1 AND receiver = $2 AND due_at <= $3
                     ORDER BY due_at LIMIT $4
                     """,
-                    [
-                        .text(receiver.tenant.rawValue), .text(receiver.origin), .int(now.milliseconds),
-                        .int(max(free * 2 / able.count, 4)),
-                    ]
+                    [.raw(receiver.tenant), .text(receiver.origin), .time(now), .int(max(free * 2 / able.count, 4))]
                 ).map { try Call($0) }
             }
             taken = places.begin(waiting)
@@ -284,7 +275,7 @@ extension RecordTransaction {
                 JOIN calls ON calls.id = line.id
             WHERE calls.state = 'pending' AND calls.node IS NULL AND calls.due_at <= $2
             ORDER BY line.place FOR UPDATE OF calls SKIP LOCKED
-            """, [.texts(ids), .int(now.milliseconds)])
+            """, [.texts(ids), .time(now)])
         let taken = SQLValue.texts(try rows.map { try $0.text("id") })
         _ = try send([
             Statement("UPDATE calls SET node = $2 WHERE id = ANY($1::text[])", [taken, .uuid(store.node.id)]),
@@ -295,7 +286,7 @@ extension RecordTransaction {
                 FROM calls JOIN attachments ON attachments.job = calls.job AND attachments.generation = calls.generation
                 WHERE calls.id = ANY($1::text[]) AND access.tenant = attachments.tenant
                     AND access.attachment = attachments.id AND by_job AND ended_at IS NULL
-                """, [taken, .int(now.milliseconds)]),
+                """, [taken, .time(now)]),
         ])
         return try rows.map { row in
             var delivery = try WebhookDelivery(row)
@@ -339,8 +330,8 @@ extension CallContent {
 extension WebhookDelivery {
     fileprivate init(_ row: RecordRow) throws {
         self.init(
-            id: try row.text("id"), tenant: TenantID(rawValue: try row.text("tenant")),
-            type: CallType(rawValue: try row.text("type")), content: try CallContent(row),
+            id: try row.text("id"), tenant: try row.value("tenant"),
+            type: try row.value("type"), content: try CallContent(row),
             subject: try row.optionalText("subject"), url: try row.text("url"), origin: try row.text("receiver"),
             attempt: try row.int("attempt"), createdAt: try row.instant("created_at"),
             giveUpAt: try row.optionalInstant("give_up_at"), traceparent: try row.optionalText("traceparent"),
@@ -351,8 +342,8 @@ extension WebhookDelivery {
 extension CallRecord {
     fileprivate init(_ row: RecordRow) throws {
         self.init(
-            id: try row.text("id"), tenant: TenantID(rawValue: try row.text("tenant")),
-            type: CallType(rawValue: try row.text("type")), content: try CallContent(row),
+            id: try row.text("id"), tenant: try row.value("tenant"),
+            type: try row.value("type"), content: try CallContent(row),
             subject: try row.optionalText("subject"), url: try row.text("url"),
             report: WebhookReport(
                 state: try .init(column: row.text("state")), attempts: try row.int("attempt"),
@@ -366,7 +357,7 @@ extension CallRecord {
 extension WebhookReceiver {
     /// Of a row of `calls`.
     fileprivate init(_ row: RecordRow) throws {
-        self.init(tenant: TenantID(rawValue: try row.text("tenant")), origin: try row.text("receiver"))
+        self.init(tenant: try row.value("tenant"), origin: try row.text("receiver"))
     }
 
     /// The origin of a URL: its scheme, host and port.

@@ -216,7 +216,7 @@ extension SQLRecordStore {
                 [
                     Statement(
                         "INSERT INTO run_nodes (run, node) VALUES ($1, $2) ON CONFLICT DO NOTHING",
-                        [.text(run.rawValue), .uuid(node.id)])
+                        [.raw(run), .uuid(node.id)])
                 ]
             } _: { _ in
             }

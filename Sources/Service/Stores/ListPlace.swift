@@ -1,8 +1,8 @@
 internal import Postgres
 internal import SatchelCore
 
-/// Where a part of a list of notifications ends: what it is sorted by, and the store's own number.
-struct NotificationPlace: Hashable, Sendable {
+/// Where a part of a list ends: the milliseconds that the list is sorted by, and the store's own number.
+struct ListPlace: Hashable, Sendable {
     var at: Int64
     var key: Int64
 
@@ -22,16 +22,15 @@ struct NotificationPlace: Hashable, Sendable {
 }
 
 extension Page {
-    /// Of one element more than are wanted, where there are more.
+    /// Makes a page of one element more than are wanted, where there are more.
     ///
-    /// - Parameter end: To where was looked, where that isn't the list's end.
-    init(
-        _ elements: [(NotificationPlace, Element)], _ limit: Int, to end: NotificationPlace? = nil,
-        cursor: (NotificationPlace) -> String = \.cursor
-    ) {
+    /// - Parameters:
+    ///   - elements: Each with the cursor behind it.
+    ///   - end: The cursor to where was looked, where that isn't the list's end.
+    init(_ elements: [(cursor: String, element: Element)], _ limit: Int, to end: String? = nil) {
         self.init(
-            elements: elements.prefix(limit).map(\.1),
-            next: elements.count > limit ? cursor(elements[limit - 1].0) : end.map(cursor))
+            elements: elements.prefix(limit).map(\.element),
+            next: elements.count > limit ? elements[limit - 1].cursor : end)
     }
 }
 
@@ -79,15 +78,15 @@ extension NotificationList {
     ///
     /// - Parameter limit: Of the rows of each range.
     func rows(
-        of tenant: TenantID, category: String? = nil, after start: NotificationPlace,
-        upTo end: NotificationPlace? = nil, limit: Int
+        of tenant: TenantID, category: String? = nil, after start: ListPlace,
+        upTo end: ListPlace? = nil, limit: Int
     ) -> Statement {
         var conditions = Conditions()
         var ranges: [String] = []
         // SQLite doesn't see that an index has equal times in the order of keys.
         func add(sortedBy order: String, _ bounds: (inout Conditions) -> Void) {
             conditions = conditions.next()
-            conditions.require("tenant = $ AND \(membership)", .text(tenant.rawValue))
+            conditions.require("tenant = $ AND \(membership)", .raw(tenant))
             if let category { conditions.require("category = $", .text(category)) }
             bounds(&conditions)
             ranges.append(
@@ -117,10 +116,10 @@ extension NotificationList {
     }
 
     /// Before all rows.
-    var start: NotificationPlace {
+    var start: ListPlace {
         switch self {
-        case .pending: NotificationPlace(at: .min, key: .min)
-        case .delivered: NotificationPlace(at: .max, key: .max)
+        case .pending: ListPlace(at: .min, key: .min)
+        case .delivered: ListPlace(at: .max, key: .max)
         }
     }
 }
