@@ -32,7 +32,9 @@ struct ClipLength {
         _ demuxer: borrowing Demuxer, picture: Int?, audio: Int?
     ) throws(FFmpegFailure) -> ClipLength {
         let used = [picture, audio].compactMap(\.self)
-        var origin = used.compactMap { demuxer.start(of: $0) }.min() ?? 0
+        var starts = used.compactMap { demuxer.start(of: $0) }
+        if starts.isEmpty { for index in used { starts += [try demuxer.firstTime(of: index)].compactMap(\.self) } }
+        var origin = starts.min() ?? 0
         // Sound that primes its decoder lies before the beginning.
         if origin < 0 && origin > -0.2 { origin = 0 }
         // An MP4 that says so begins with nothing; without saying so, its pictures are only late for being reordered.

@@ -309,6 +309,7 @@ private struct Streams {
             found.omissions.append(Finding(.mixedDown, .channels, missing: audio.channels - 2, of: audio.channels))
         }
         if subtitles > 0 { found.omissions.append(Finding(.leftOut, .subtitles, named: "the result")) }
+        if picture?.colours.isHDR == true { found.omissions.append(.hdr) }
         if hasTransparency { found.omissions.append(Finding(.leftOut, .transparency, named: "MP4")) }
         if picture != nil, !pictureIsDefault, hasForeignDefault {
             found.losses.append(

@@ -23,9 +23,20 @@ struct AnimationClip {
         do throws(FFmpegFailure) {
             _ = try FFmpegFailure.of { () throws(AttachmentError) in try AnimationFile(descriptor) }
             let bytes = try encode(frames, to: descriptor)
+            try check(descriptor, bytes: bytes)
             return Encoded(bytes: bytes, note: "H.264 at rate factor \(factor), transparency laid over white")
         } catch {
             throw error.verdict
+        }
+    }
+
+    /// Compares what was written with what was to be.
+    private func check(_ descriptor: Int32, bytes: Int64) throws(FFmpegFailure) {
+        let delays = attempt.delays(facts.delays)
+        let tracks = try ReadBack.tracks(of: descriptor, type: .mp4, bytes: bytes, size: attempt.size)
+        let seconds = Double(delays.reduce(0, +)) / 1000
+        guard tracks.count == 1, tracks[0].packets == delays.count, abs(tracks[0].end - seconds) < 0.01 else {
+            throw ReadBack.failure(.mp4, "has \(tracks) in the place of \(delays.count) frames in \(seconds) s")
         }
     }
 

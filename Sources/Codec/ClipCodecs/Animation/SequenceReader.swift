@@ -15,6 +15,7 @@ final class SequenceReader {
     let size: PixelSize
     /// Of the whole pictures, in the order they are shown.
     let moments: [Moment]
+    let isHDR: Bool
     private let timeBase: TimeBase
     private let isPremultiplied: Bool
     private let colour: TrackDecoder
@@ -84,6 +85,7 @@ final class SequenceReader {
     ) {
         self.codec = codec
         size = picture.upright
+        isHDR = picture.colours.isHDR
         timeBase = picture.timeBase
         self.moments = moments
         self.isPremultiplied = isPremultiplied

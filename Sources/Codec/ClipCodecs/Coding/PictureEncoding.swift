@@ -24,6 +24,8 @@ struct PictureEncoding: ~Copyable {
     /// On the stream's clock.
     private let zero: Int64
     private let end: Int64
+    /// Seconds from `zero` to `end`, which a coarse clock doesn't say.
+    private let duration: Double
     /// How much too early a picture may be and still count as the one that is shown at the start.
     private let tolerance: Int64
 
@@ -99,6 +101,7 @@ struct PictureEncoding: ~Copyable {
         self.facts = facts
         self.zero = facts.timeBase.ticks(zero)
         end = facts.timeBase.ticks(zero + duration)
+        self.duration = duration
         tolerance = facts.timeBase.ticks(facts.leniency)
         timeBase = settings.timeBase
         spacing = facts.timeBase.ticks(settings.spacing * 0.99)
@@ -279,8 +282,8 @@ struct PictureEncoding: ~Copyable {
         lastTime = time
         let size = PixelSize(width: held.width, height: held.height)
         if other == nil, size != facts.coded { other = (size, source.seconds(start)) }
-        durations[time] = max(1, timeBase.ticks(source.seconds(next - zero)) - time)
-        seconds = source.seconds(next - zero)
+        seconds = next == end ? duration : source.seconds(next - zero)
+        durations[time] = max(1, timeBase.ticks(seconds) - time)
         unsafe held.raw.pointee.pts = start
         unsafe held.raw.pointee.pict_type = AV_PICTURE_TYPE_NONE
         facts.colours.mark(held)

@@ -102,6 +102,8 @@ import StillCodecs
         defer { unsafe options.deallocate() }
         for index in 0..<count { unsafe _ = av_dict_set_int(&options[index], "max_pixels", maximumPixels, 0) }
         leaveOut(beyond: limit)
+        // In a transport stream the first of few frames is whole once the third begins.
+        if mayRestart { unsafe raw.pointee.max_analyze_duration = Self.longestProbe }
         let code = unsafe avformat_find_stream_info(raw, options)
         for index in 0..<count { unsafe av_dict_free(&options[index]) }
         try checked(code)
@@ -110,6 +112,9 @@ import StillCodecs
             addStart()
         }
     }
+
+    /// Microseconds, as for FLV; the bytes are limited as well.
+    private static let longestProbe = 90 * Int64(AV_TIME_BASE)
 
     /// Skips subtitles, data, and all tracks after the first `limit` of pictures and sound that can be decoded. First are
     /// one of either, and what the container marks.
@@ -320,15 +325,17 @@ import StillCodecs
     /// Before any time, and far enough from where a sum of times would overflow.
     private static let longAgo = -Int64(TimeBase.saneTicks)
 
-    /// In MP4 and Matroska, the stream that begins first among those that are read.
+    /// In MP4 and Matroska, the stream that begins first among those that are read: in Matroska by its cluster, as what begins
+    /// earlier may lie behind others.
     private var earliest: Int? {
         guard hasSampleTable || format == .matroska else { return nil }
-        return (0..<streamCount).compactMap { index -> (index: Int, seconds: Double)? in
+        return (0..<streamCount).compactMap { index -> (index: Int, place: Int64, seconds: Double)? in
             guard let stream = unsafe stream(index), unsafe stream.pointee.discard != AVDISCARD_ALL,
-                let first = indexedStart(of: index)
+                let first = unsafe avformat_index_get_entry(stream, 0)
             else { return nil }
-            return unsafe (index, TimeBase(stream.pointee.time_base).seconds(first))
-        }.min { $0.seconds < $1.seconds }?.index
+            let seconds = unsafe TimeBase(stream.pointee.time_base).seconds(first.pointee.timestamp)
+            return unsafe (index, hasSampleTable ? 0 : first.pointee.pos, seconds)
+        }.min { ($0.place, $0.seconds) < ($1.place, $1.seconds) }?.index
     }
 
     /// Whether each packet of a stream is decoded after the one before, as far as an MP4's index says, and by one decoder.

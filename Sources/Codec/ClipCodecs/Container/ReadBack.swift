@@ -5,14 +5,14 @@ import CFFmpeg
 enum ReadBack {
     /// Counts the packets of each track, with a demuxer that knows nothing of how they were written.
     ///
-    /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where the clip can't be read.
+    /// - Parameter size: Of the pictures, where they are stored as they are shown.
+    /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where the clip can't be read, or its pictures have another size.
     static func tracks(
-        of descriptor: Int32, type: MediaType, bytes: Int64
+        of descriptor: Int32, type: MediaType, bytes: Int64, size: PixelSize? = nil
     ) throws(FFmpegFailure) -> [DeliveredTrack] {
         let name = type.format.container?.demuxer ?? ""
         guard let demuxer = try Demuxer.open(descriptor, bytes: bytes, formats: [name], forced: name) else {
-            throw FFmpegFailure(
-                refusal: .codecCrashed(reason: "the \(type.format.name) that was written can't be read"))
+            throw failure(type, "can't be read")
         }
         var tracks: [Int: DeliveredTrack] = [:]
         var times: [Int: [Double]] = [:]
@@ -21,7 +21,10 @@ enum ReadBack {
             guard let stream = unsafe demuxer.stream(packet.stream), let time = packet.pts ?? packet.dts else {
                 continue
             }
-            let isVideo = unsafe stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+            let parameters = unsafe stream.pointee.codecpar.pointee
+            let isVideo = unsafe parameters.codec_type == AVMEDIA_TYPE_VIDEO
+            let written = unsafe PixelSize(width: Int(parameters.width), height: Int(parameters.height))
+            if isVideo, let size, size != written { throw failure(type, "is \(written) in the place of \(size)") }
             let base = unsafe TimeBase(stream.pointee.time_base)
             let end = base.seconds(time + packet.duration)
             times[packet.stream, default: []].append(base.seconds(time))
@@ -41,5 +44,8 @@ enum ReadBack {
         let end = tracks.values.map(\.end).max() ?? 0
         for (stream, times) in times { tracks[stream]?.empty = DeliveredTrack.gaps(in: times, until: end) }
         return tracks.sorted { $0.key < $1.key }.map(\.value)
+    }
+    static func failure(_ type: MediaType, _ fault: String) -> FFmpegFailure {
+        FFmpegFailure(refusal: .codecCrashed(reason: "the \(type.format.name) that was written \(fault)"))
     }
 }

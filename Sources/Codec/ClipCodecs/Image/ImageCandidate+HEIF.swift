@@ -60,11 +60,12 @@ extension ImageCandidate {
         }
         let missing = max(0, announced - reader.moments.count)
         guard !reader.moments.isEmpty else { throw .unreadable(Finding(.endsBefore, named: "first frame")) }
+        let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, .heif) }
         let facts = AnimationFacts(
             type: PictureFormat.heif.typesByCoding[reader.codec] ?? .heif, sniffedType: sniffed.type,
-            size: reader.size, delays: reader.delays, plays: tracks.colour.plays,
-            bytes: bytes.count, missing: missing,
-            missingCode: .endsBefore)
+            size: reader.size, delays: reader.delays, plays: tracks.colour.plays, bytes: bytes.count, missing: missing,
+            missingCode: .endsBefore,
+            omissions: reader.isHDR ? [.hdr] : hasGainMap ? [.gainMap] : [])
         let source = SequenceSource(descriptor: descriptor, limits: limits, tracks: tracks)
         return .animation(AnimationSource(facts: facts, reader: source))
     }

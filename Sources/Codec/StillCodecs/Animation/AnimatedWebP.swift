@@ -11,10 +11,9 @@ struct AnimatedWebP {
     private var effort: Int32 { attempt.isHasty ? 1 : isBest ? 6 : 4 }
 
     func write(_ frames: ScaledFrames, to descriptor: Int32) throws(AttachmentError) -> Encoded {
-        let output = MediaType.webp.format.animation
-        let delays = attempt.written(facts.delays, as: .webp).map { Int32(min($0, output?.longestDelay ?? 0)) }
+        let delays = attempt.written(facts.delays, as: .webp).map { Int32($0) }
         let encoded = try unsafe FrameFeed(size: attempt.size, frames: frames).saved(
-            as: .webp, delays: delays, plays: min(facts.plays, output?.mostPlays ?? 0)
+            as: .webp, delays: delays, plays: min(facts.plays, MediaType.webp.format.animation?.mostPlays ?? 0)
         ) { (frames) throws(VipsFailure) in
             try unsafe EncodedBytes.webp(frames, quality: quality, effort: effort)
         }

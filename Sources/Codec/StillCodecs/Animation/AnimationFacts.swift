@@ -150,10 +150,10 @@ extension AnimationFacts {
     /// Of tracks, by their samples.
     package init(
         type: MediaType, sniffedType: String, size: PixelSize, delays: [Int], plays: Int, bytes: Int, missing: Int,
-        missingCode: Finding.Code
+        missingCode: Finding.Code, omissions: [Finding]
     ) {
         self.init(
             type: type, sniffedType: sniffedType, size: size, delays: delays, plays: plays, bytes: bytes,
-            missing: missing, missingCode: missingCode, warnings: [])
+            missing: missing, missingCode: missingCode, omissions: omissions, warnings: [])
     }
 }

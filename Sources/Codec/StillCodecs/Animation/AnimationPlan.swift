@@ -33,7 +33,8 @@ package struct AnimationAttempt: Hashable, Sendable {
 
     /// The same as a file of `type` says them.
     func written(_ delays: [Int], as type: MediaType) -> [Int] {
-        type.format.animation?.written(self.delays(delays)) ?? self.delays(delays)
+        let output = type.format.animation
+        return (output?.written(self.delays(delays)) ?? self.delays(delays)).map { min($0, output?.longestDelay ?? $0) }
     }
 }
 

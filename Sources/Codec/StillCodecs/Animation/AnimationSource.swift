@@ -85,7 +85,10 @@ package struct AnimationSource: ~Copyable {
         return ProbeResult(
             kind: .animation, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, frames: facts.frames,
             duration: facts.duration, note: note,
-            diagnosis: Diagnosis(evidence: facts.evidence, omissions: facts.omissions), planned: policies.roles,
+            diagnosis: Diagnosis(
+                evidence: facts.evidence,
+                omissions: facts.omissions + (facts.colours?.coded?.isHDR == true ? [.hdr] : [])),
+            planned: policies.roles,
             estimate: estimate(for: order, part, at: order.profile.speed),
             forecasts: order.wantsForecasts ? part.forecasts(for: order, policies) : [])
     }

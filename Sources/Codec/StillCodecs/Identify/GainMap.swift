@@ -1,10 +1,10 @@
-import SatchelCore
+package import SatchelCore
 import Glibc
 
 /// What makes a picture brighter than white on screens that can: a second picture beside it, which is not kept.
-enum GainMap {
-    /// Whether a JPEG or a HEIF says that it has one, in its header.
-    static func isIn(_ file: UnsafeRawBufferPointer, _ format: PictureFormat) -> Bool {
+package enum GainMap {
+    /// Whether a JPEG, a HEIF or a JPEG XL says that it has one, in its header.
+    package static func isIn(_ file: UnsafeRawBufferPointer, _ format: PictureFormat) -> Bool {
         switch format {
         case .jpeg:
             // Adobe's and Google's in the picture's own XMP, and ISO 21496-1's; Apple's in the XMP of the second picture.
@@ -13,6 +13,8 @@ enum GainMap {
                 || (holds("MPF", in: header(file)) && holds(apple, in: file))
         // An auxiliary picture of Apple's kind, or an item of ISO 21496-1's.
         case .heif: unsafe holds(apple, in: header(file)) || holds("infe", before: "tmap", in: header(file))
+        // A box of ISO/IEC 18181-2's.
+        case .jxl: unsafe Bytes(whole: file).boxes.contains { $0.type == "jhgm" }
         default: false
         }
     }

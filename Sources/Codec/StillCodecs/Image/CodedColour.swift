@@ -1,4 +1,5 @@
 import Glibc
+package import SatchelCore
 
 /// Colours that a file states by numbers, or by a profile that only HDR has, and their way to sRGB.
 struct CodedColour: Hashable, Sendable {
@@ -194,4 +195,10 @@ struct CodedColour: Hashable, Sendable {
         let light = min(max(light, 0), 1)
         return light <= 0.0031308 ? light * 12.92 : 1.055 * powf(light, 1 / 2.4) - 0.055
     }
+}
+
+extension Finding {
+    /// HDR that was mapped to the range of sRGB.
+    package static let hdr = Finding(.leftOut, .hdr, named: "the result")
+    package static let gainMap = Finding(.leftOut, .gainMap, named: "the result")
 }

@@ -26,22 +26,24 @@ package struct StillDecoding {
     func runOrRefuse(
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, faults: inout StillFaults
     ) throws(AttachmentError) -> Picture {
-        var end = DataEnd()
+        var end: DataEnd?
         let failure: VipsFailure
         do {
             let warnings = DecoderWarnings()
             let picture = try run(bytes, header, end: &end)
-            if !end.hasMarker || end.leftOver > Self.oddBytes {
-                _ = try countDamage(bytes, leftOver: end.leftOver, &faults)
-            }
+            var isDoubtful = end.map { !$0.hasMarker || $0.leftOver > Self.oddBytes } ?? false
             switch warnings {
             case .some(let warnings):
                 if format == .tiff { try note(warnings.damagedFaxRows, .notDecoded, &faults) }
                 // libvips takes any number of libjpeg's warnings.
-                if format == .jpeg, !warnings.isEmpty, end == DataEnd() { _ = try countDamage(bytes, &faults) }
+                if end == nil, !warnings.isEmpty { isDoubtful = true }
                 if warnings.isOfUnfitProfile { faults.warnings.append(Picture.unfitProfileNote) }
                 if warnings.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
             case nil: break
+            }
+            // libvips doesn't look behind the last row.
+            if format == .jpeg, isDoubtful || end == nil {
+                _ = try countDamage(bytes, leftOver: end?.leftOver ?? 0, isDoubtful: isDoubtful, &faults)
             }
             return picture
         } catch let error as VipsFailure {
@@ -83,11 +85,14 @@ package struct StillDecoding {
 
     /// Counts what a JPEG lacks. Returns false where nothing of it can be decoded.
     ///
-    /// - Parameter leftOver: Bytes behind the last row, where they are known.
+    /// - Parameters:
+    ///   - leftOver: Bytes behind the last row, where they are known.
+    ///   - isDoubtful: Whether anything besides bytes behind the last row counts.
     private func countDamage(
-        _ bytes: borrowing SourceBytes, leftOver: Int = 0, _ faults: inout StillFaults
+        _ bytes: borrowing SourceBytes, leftOver: Int = 0, isDoubtful: Bool = true, _ faults: inout StillFaults
     ) throws(AttachmentError) -> Bool {
         guard let found = JPEGReader.damage(of: bytes) else { return false }
+        guard isDoubtful || found.is_cut != 0 || found.left_over > Self.oddBytes else { return true }
         if found.is_cut != 0, found.missing == 0 { faults.evidence.append(Finding(.endMarkMissing)) }
         let missing = Int(found.missing)
         switch (found.is_cut != 0, found.has_several_scans != 0) {
@@ -110,7 +115,7 @@ package struct StillDecoding {
         _ faults: inout StillFaults
     ) throws -> Picture {
         guard try countDamage(bytes, &faults) else { throw WorkTime.isUp ? WorkTime.failure : refusal }
-        var end = DataEnd()
+        var end: DataEnd?
         return try run(bytes, header, isLenient: true, end: &end)
     }
 
@@ -168,7 +173,7 @@ package struct StillDecoding {
     ) throws -> Picture {
         if try unsafe bytes.withMutableBytes({ unsafe WebPChunks.dropAlpha(from: $0) }) {
             // Its colours may be whole: a picture without its transparency is more than none.
-            var end = DataEnd()
+            var end: DataEnd?
             if let opaque = try? run(bytes, bytes.load(.webp), end: &end) {
                 faults.losses.append(Finding(.notDecoded, .transparency))
                 return opaque
@@ -198,7 +203,7 @@ package struct StillDecoding {
     }
 
     private func run(
-        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool = false, end: inout DataEnd
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool = false, end: inout DataEnd?
     ) throws(VipsFailure) -> Picture {
         try finished(
             facts.downscaler(at: speed).decoded(self, bytes, header, isLenient: isLenient, end: &end))

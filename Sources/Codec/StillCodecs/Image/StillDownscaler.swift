@@ -16,11 +16,11 @@ protocol StillDownscaler: Sendable {
     ///
     /// - Parameters:
     ///   - isLenient: What is damaged or missing is no failure, where the decoder can leave it grey.
-    ///   - end: Becomes what follows the last row, where all rows were read.
+    ///   - end: Becomes what follows the last row, where all rows were read; stays nil where the decoder doesn't tell.
     /// - Returns: Its own colour space, with its colour profile where that is needed.
     func decoded(
         _ decoding: StillDecoding, _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool,
-        end: inout DataEnd
+        end: inout DataEnd?
     ) throws(VipsFailure) -> Picture
 
     /// `region` of a picture scaled to exactly `size`; in memory.

@@ -8,6 +8,8 @@ struct EncodedStill: ~Copyable {
     var bytes: EncodedBytes
     var type: MediaType
     var size: PixelSize
+    /// Nil where fewer pixels or colors may have made it opaque.
+    var hasAlpha: Bool?
     /// How often it was encoded.
     var encodes: Int
     /// Why it was encoded instead of being kept; nil where it was kept, or nothing speaks of that.
@@ -113,8 +115,10 @@ struct StillEncoder {
         let obstacle = keptPNG.flatMap { plan.obstacle(toKeeping: $0) }
         var note = keptPNG != nil && obstacle == nil ? "kept: " : ""
         note += plan.note + (channels == 4 && policy.minds ? ", because it has transparency" : "")
+        let mayBeOpaque = channels == 4 && (best.attempt.size != picture.size || best.attempt.form == .palette)
         return EncodedStill(
-            bytes: delivered, type: best.attempt.type, size: best.attempt.size, encodes: plan.attempts.count,
+            bytes: delivered, type: best.attempt.type, size: best.attempt.size,
+            hasAlpha: mayBeOpaque ? nil : channels == 4, encodes: plan.attempts.count,
             obstacle: obstacle, note: note)
     }
 

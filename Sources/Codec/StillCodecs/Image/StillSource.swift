@@ -127,7 +127,8 @@ package struct StillSource: ~Copyable {
         facts.keptForm = KeptForm(header, facts.coded)
         if header.has(Picture.unfitProfile) { facts.notes.append(Picture.unfitProfileNote) }
         let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
-        if hasGainMap { facts.omissions.append(Finding(.leftOut, .gainMap, named: "the result")) }
+        let isHDR = facts.coded?.isHDR == true
+        if isHDR || hasGainMap { facts.omissions.append(isHDR ? .hdr : .gainMap) }
         if format == .jpeg, !hasGainMap {
             if let pictures = unsafe bytes.withBytes({ unsafe MultiPicture.count(in: $0) }) {
                 if pictures > 1 {

@@ -52,6 +52,7 @@ struct StillWriter {
             let report = RenditionReport(
                 role: policy.role, type: .jpeg, size: kept.size, bytes: Int64(bytes.count), seconds: watch.seconds,
                 note: "\(kept.note), under \(policy.bound)", effort: effort, encodes: 0)
+            try report.check(descriptor, hasAlpha: false)
             return Written(report: report, part: .whole)
         }
         let framed = try scaling { () throws(VipsFailure) in try frame(picture) }
@@ -61,6 +62,7 @@ struct StillWriter {
         let report = RenditionReport(
             role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
             seconds: watch.seconds, note: encoded.note, effort: effort, encodes: encoded.encodes)
+        try report.check(descriptor, hasAlpha: encoded.hasAlpha)
         return Written(report: report, part: framed.part, whole: framed.whole, obstacle: encoded.obstacle)
     }
 

@@ -7,7 +7,7 @@ struct VipsDownscaler: StillDownscaler {
 
     func decoded(
         _ decoding: StillDecoding, _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool,
-        end: inout DataEnd
+        end: inout DataEnd?
     ) throws(VipsFailure) -> Picture {
         var loading = speed == .fast ? decoding.shrinkOnLoad : SourceBytes.Loading()
         loading.isLenient = isLenient

@@ -160,7 +160,7 @@ extension Finding.Part {
     /// The word behind `3 of 900`, and the word alone.
     var many: String {
         switch self {
-        case .gainMap: "HDR"
+        case .gainMap, .hdr: "HDR"
         case .motion: "the video beside its picture"
         case .cover, .transparency, .animation, .subtitles, .sound, .video: "its \(rawValue)"
         default: rawValue.replacing("_", with: " ")
@@ -171,7 +171,7 @@ extension Finding.Part {
     var bare: String {
         switch self {
         case .motion: "its video"
-        case .gainMap: "HDR"
+        case .gainMap, .hdr: "HDR"
         case .soundTracks: "sound"
         case .videoTracks: "video"
         default: rawValue
@@ -220,7 +220,7 @@ extension Finding.Code {
             case .notMixed: (nil, "two channels have no place for them")
             case .failed: (nil, "making it failed (…)")
             case .limit: (nil, "the profile accepts no more")
-            case .leftOut: (nil, "… has no place for it")
+            case .leftOut: (nil, "… has no place for it; a profile with 'keeps_original' keeps the source too")
             case .oneTaken: (nil, "the others were left out")
             case .mixedDown: (nil, "the result has two channels")
             case .estimate, .pace: (nil, "there was too little time")

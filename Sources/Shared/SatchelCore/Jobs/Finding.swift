@@ -74,6 +74,8 @@ public struct Finding: Hashable, Sendable, Codable {
         /// The video of a picture that moves.
         case motion
         case gainMap = "gain_map"
+        /// Light brighter than the white of a standard screen, by PQ or HLG.
+        case hdr
         case cover
         case main, thumbnail, poster, waveform
 

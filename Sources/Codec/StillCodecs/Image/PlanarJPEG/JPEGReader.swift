@@ -59,7 +59,7 @@ struct JPEGReader: ~Copyable {
     ///   - whole: The size of the picture as stored.
     ///   - end: Becomes what follows the last row, where all rows were read.
     consuming func scaled(
-        _ area: Area, of whole: PixelSize, to size: PixelSize, end: inout DataEnd
+        _ area: Area, of whole: PixelSize, to size: PixelSize, end: inout DataEnd?
     ) throws(VipsFailure) -> Picture {
         var scalers: [RowScaler] = []
         var buffers: [[UInt8]] = []
@@ -82,9 +82,10 @@ struct JPEGReader: ~Copyable {
                 tops[index] = end
             }
         }
+        end = DataEnd()
         if tops[0] >= Int(planes[0].height) {
-            end.hasMarker = unsafe satchel_jpeg_has_end(handle) != 0
-            end.leftOver = unsafe satchel_jpeg_left_over(handle)
+            end?.hasMarker = unsafe satchel_jpeg_has_end(handle) != 0
+            end?.leftOver = unsafe satchel_jpeg_left_over(handle)
         }
         let pixels = try PixelMemory(size)
         let isHalved = chroma == .half

@@ -18,7 +18,7 @@ struct PlanarJPEGDownscaler: StillDownscaler {
 
     func decoded(
         _ decoding: StillDecoding, _ bytes: borrowing SourceBytes, _ header: borrowing Picture, isLenient: Bool,
-        end: inout DataEnd
+        end: inout DataEnd?
     ) throws(VipsFailure) -> Picture {
         let target = decoding.target
         guard

@@ -1,0 +1,43 @@
+import SatchelCore
+import GIF
+
+extension RenditionReport {
+    /// Compares this report of a still, a GIF or a WebP with what the file's headers say to a reader that didn't write them.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file, open for reading.
+    ///   - hasAlpha: Whether a still has alpha; nil where both are right.
+    /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where the file can't be read, or is another.
+    func check(_ descriptor: Int32, hasAlpha: Bool? = nil) throws(AttachmentError) {
+        let name = type.format.name
+        var found = RenditionReport(role: role, type: type, bytes: try fileBytes(descriptor), note: "")
+        var foundAlpha = hasAlpha
+        if type == .gif {
+            // libvips stops at some 4,097 frames.
+            let file = GIFFile(try readBytes(descriptor, count: Int(found.bytes)), keeping: .max)
+            let delays = file.frames.reduce(0) { $0 + $1.delay }
+            found.size = PixelSize(width: file.width, height: file.height)
+            if file.end == .marked, file.lost == 0 { found.duration = Double(delays * 10) / 1000 }
+        } else if let format = type.format.picture {
+            do {
+                let header = try SourceBytes(descriptor, limit: .max).load(format)
+                found.size = PixelSize(width: header.width, height: header.pageHeight)
+                if header.pages > 1 { found.duration = Double((header.integers("delay") ?? []).reduce(0, +)) / 1000 }
+                if hasAlpha != nil { foundAlpha = header.hasAlpha }
+            } catch let failure as VipsFailure {
+                if WorkTime.isUp { throw WorkTime.failure }
+                throw .codecCrashed(reason: "the \(name) that was written can't be read: \(failure.text)")
+            } catch let error as AttachmentError {
+                throw error
+            } catch {
+                throw .codecCrashed(reason: "\(error)")
+            }
+        }
+        // Frames that are alike may have become one, which is a still.
+        let lasts = type == .webp && found.duration == nil ? duration : found.duration
+        guard found.bytes == bytes, found.size == size, lasts == duration, foundAlpha == hasAlpha else {
+            throw .codecCrashed(
+                reason: "the \(name) that was written isn't the one that is reported: \(found), alpha \(foundAlpha ?? false)")
+        }
+    }
+}
