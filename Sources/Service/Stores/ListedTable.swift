@@ -69,7 +69,4 @@ extension AttachmentID {
         let time = String(repeating: "0", count: max(0, 12 - digits.count)) + digits
         return AttachmentID(rawValue: "\(time.prefix(8))-\(time.suffix(4))-0000-0000-000000000000")
     }
-
-    /// Milliseconds that an id can have.
-    static let times: Range<Int64> = 0..<1 << 48
 }

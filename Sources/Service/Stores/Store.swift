@@ -217,7 +217,7 @@ public struct Store: Sendable {
     /// - Returns: Held so that nobody else uses it.
     static func makeVacant(at directory: String) throws(StoreError) -> StoreLock {
         let path = FilePath(directory)
-        do {
+        return try StoreError.at(directory) {
             let isThere = try Files.facts(of: path.appending("records.sqlite")) != nil
             guard try isThere || isVacant(path) else { throw StoreError.notAStore(path: directory) }
             try Files.makeDirectories(path)
@@ -233,12 +233,6 @@ public struct Store: Sendable {
             }
             try prepare(path)
             return lock
-        } catch let error as SystemError {
-            throw StoreError(error, at: directory)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw .inaccessible(path: directory, reason: "\(error)")
         }
     }
 

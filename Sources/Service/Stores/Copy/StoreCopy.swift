@@ -69,13 +69,9 @@ public struct StoreCopy: Sendable {
     }
 
     private func inTarget<Value: Sendable>(_ body: (CopyTarget) async throws -> Value) async throws -> Value {
-        let pool = database.makePool()
         do {
-            let value = try await body(CopyTarget(pool))
-            await pool.close()
-            return value
+            return try await database.withPool { pool in try await body(CopyTarget(pool)) }
         } catch {
-            await pool.close()
             if error is StoreError { throw error }
             throw AttachmentError(storing: error)
         }

@@ -9,17 +9,6 @@ protocol GarbageCollector: Sendable {
     func removeAll(under claim: ClaimID) async throws(AttachmentError)
 }
 
-/// For records that write nothing down: what can't be removed is found by a sweep.
-extension GarbageCollector {
-    func collect(_ blobs: [BlobName]) async {
-        if !blobs.isEmpty { try? await remove(blobs, []) }
-    }
-
-    func collect(_ sources: [SourceName]) async {
-        if !sources.isEmpty { try? await remove([], sources) }
-    }
-}
-
 /// Removes it from a store's bytes.
 struct StoreGarbage: GarbageCollector {
     let blobs: any BlobStore

@@ -41,6 +41,19 @@ public struct StoreDatabase: Sendable, CustomStringConvertible {
     public var description: String { parameters.description }
 
     func makePool() -> PostgresPool { PostgresPool(parameters, writers: writers, readers: readers) }
+
+    /// Does something with connections that are closed afterwards.
+    func withPool<Value>(_ body: (PostgresPool) async throws -> Value) async throws -> Value {
+        let pool = makePool()
+        do {
+            let value = try await body(pool)
+            await pool.close()
+            return value
+        } catch {
+            await pool.close()
+            throw error
+        }
+    }
 }
 
 extension Store {

@@ -207,7 +207,7 @@ extension RecordTransaction {
             case .adopted: return .adopted(record)
             case .placed(let job):
                 guard let end = job.claimedUntil else { return .accepted(record) }
-                return .claimed(record, try claim(job.new, until: end))
+                return .claimed(record, claim(job.new, until: end))
             case .conflict, .repeated, .kept:
                 let isOwn = mayHaveCommitted && record.attachments.first?.id == jobs[index].new.attachments.first
                 return isOwn ? .accepted(record) : isAlone ? .unchanged(record) : nil
@@ -612,14 +612,11 @@ extension RecordTransaction {
     }
 
     /// The claim of a job that was recorded just now.
-    private func claim(_ new: NewJob, until end: Instant) throws -> Claim {
+    private func claim(_ new: NewJob, until end: Instant) -> Claim {
         let job = new.submission
-        var submission = try JobSubmission(
-            stored: new.stored.body, profile: new.stored.profile, of: job.tenant, job.id, run: job.run?.rawValue ?? "")
-        try new.stored.secrets?.open(into: &submission, keys: store.keys)
         return Claim(
             id: new.claim, tenant: job.tenant, job: job.id, generation: 1, attempt: 1, claimedUntil: end,
-            deadlineAt: job.deadline(from: now), isLate: false, lane: job.lane, submission: submission,
+            deadlineAt: job.deadline(from: now), isLate: false, lane: job.lane, submission: job,
             attachments: new.attachments)
     }
 

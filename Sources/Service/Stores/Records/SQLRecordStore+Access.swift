@@ -63,10 +63,9 @@ extension SQLRecordStore {
             }
             guard let origin = try work.origin(of: attachment, in: scope),
                 let entry = derive(origin, id, kid, work.now),
-                try work.hasRenditions(entry.renditions, entry.attachment, of: entry.tenant),
-                try admitted(work, entry, ancestors)
+                try !work.openable([entry]).isEmpty, try admitted(work, entry, ancestors)
             else { return nil }
-            try work.insert(entry)
+            try work.run(work.insertion(of: entry))
             work.note(.made(entry))
             return entry
         }
@@ -190,10 +189,6 @@ extension RecordTransaction {
         var leaseLimit: Int
     }
 
-    func insert(_ access: AccessEntry) throws {
-        _ = try send([insertion(of: access)])
-    }
-
     func insertion(of access: AccessEntry) throws -> Statement {
         if access.kind == .lease { change(access.tenant, leases: 1) }
         return .insert(
@@ -245,18 +240,6 @@ extension RecordTransaction {
             guard let parent = found.parent else { return nil }
             return try ancestors(of: parent).contains { $0.id == grant.id } ? found : nil
         }
-    }
-
-    /// Whether a tenant has a delivered attachment with all of these renditions (nil: with any).
-    func hasRenditions(
-        _ wanted: [RenditionRole]?, _ attachment: AttachmentID, of tenant: TenantID
-    ) throws -> Bool {
-        let roles = try run(
-            "SELECT role FROM renditions WHERE tenant = $1 AND attachment = $2",
-            [.raw(tenant), .uuid(attachment.rawValue)]
-        ).map { try $0.text("role") }
-        guard let wanted else { return !roles.isEmpty }
-        return !wanted.isEmpty && wanted.allSatisfy { roles.contains($0.rawValue) }
     }
 
     /// Something and what it was derived from, the root first.

@@ -212,10 +212,7 @@ extension SQLRecordStore {
     ) async throws(AttachmentError) -> FiringRecord? {
         try await read { work in
             guard let found = try work.notification(notification, of: tenant) else { return nil }
-            return try work.run(
-                "SELECT place, record FROM firings WHERE notification = $1 AND number = $2",
-                [.int(found.key), .int(number)]
-            ).first?.firing()
+            return try work.firings("notification = $1 AND number = $2", .int(found.key), .int(number)).first
         }
     }
 
@@ -239,10 +236,8 @@ extension SQLRecordStore {
         of tenant: TenantID, after place: Int64, limit: Int
     ) async throws(AttachmentError) -> [FiringRecord] {
         try await read { work in
-            try work.run(
-                "SELECT place, record FROM firings WHERE tenant = $1 AND place > $2 ORDER BY place LIMIT $3",
-                [.raw(tenant), .int(place), .int(limit)]
-            ).map { try $0.firing() }
+            try work.firings(
+                "tenant = $1 AND place > $2 ORDER BY place LIMIT $3", .raw(tenant), .int(place), .int(limit))
         }
     }
 }
@@ -335,13 +330,15 @@ extension RecordTransaction {
     fileprivate func firings(of notification: Int64?, isOpen: Bool) throws -> [FiringRecord] {
         guard let notification else { return [] }
         let states = isOpen ? "state = 'pending'" : "state IN ('delivered', 'failed', 'missed')"
-        return try run(
-            "SELECT place, record FROM firings WHERE notification = $1 AND \(states)", [.int(notification)]
-        ).map { try $0.firing() }
+        return try firings("notification = $1 AND \(states)", .int(notification))
+    }
+
+    fileprivate func firings(_ condition: String, _ values: SQLValue...) throws -> [FiringRecord] {
+        try run("SELECT place, record FROM firings WHERE \(condition)", values).map { try $0.firing() }
     }
 
     fileprivate func firing(_ id: FiringID) throws -> FiringRecord? {
-        try run("SELECT place, record FROM firings WHERE id = $1", [.uuid(id.rawValue)]).first?.firing()
+        try firings("id = $1", .uuid(id.rawValue)).first
     }
 
     /// A firing's handover came to its end.
@@ -356,7 +353,10 @@ extension RecordTransaction {
     /// All in one round trip, but for what ends access. What many want comes last, and in one order: the tenants' lists and
     /// counts.
     func apply(_ changes: [NotificationChange]) throws {
-        let openable = try openable(changes)
+        let links = changes.compactMap { change -> AccessEntry? in
+            if case .open(let link) = change { link } else { nil }
+        }
+        let openable = Set(try openable(links).map(\.id))
         var statements: [Statement] = []
         /// Which of the statements save a notification.
         var saves: [Int] = []
@@ -397,11 +397,8 @@ extension RecordTransaction {
         guard saves.allSatisfy({ rows[$0].changes == 1 }) else { throw TransactionConflict() }
     }
 
-    /// The ids of links that open something: what was deleted meanwhile isn't opened by anything.
-    private func openable(_ changes: [NotificationChange]) throws -> Set<String> {
-        let links = changes.compactMap { change -> AccessEntry? in
-            if case .open(let link) = change { link } else { nil }
-        }
+    /// Links that open something: what was deleted meanwhile isn't opened by anything.
+    func openable(_ links: [AccessEntry]) throws -> [AccessEntry] {
         guard !links.isEmpty else { return [] }
         let rows = try run(
             """
@@ -414,11 +411,10 @@ extension RecordTransaction {
         for row in rows {
             roles[try row.text("id")] = Set(try row.text("roles").split(separator: " ").map(String.init))
         }
-        return Set(
-            links.filter { link in
-                guard let there = roles[link.id] else { return false }
-                return link.renditions.map { !$0.isEmpty && $0.allSatisfy { there.contains($0.rawValue) } } ?? true
-            }.map(\.id))
+        return links.filter { link in
+            guard let there = roles[link.id] else { return false }
+            return link.renditions.map { !$0.isEmpty && $0.allSatisfy { there.contains($0.rawValue) } } ?? true
+        }
     }
 
     private func saving(_ record: NotificationRecord) throws -> Statement {

@@ -54,8 +54,7 @@ extension SQLRecordStore {
                     [.raw(ticket.tenant), .raw(ticket.notification)])
                 guard !notification.isEmpty else { return false }
             }
-            for link in links { try work.begin(link) }
-            _ = try work.send(tickets.map(work.insertion))
+            _ = try work.send(work.openable(links).map(work.insertion) + tickets.map(work.insertion))
             return true
         }
     }
@@ -174,11 +173,6 @@ extension SQLRecordStore {
 extension RecordTransaction {
     func ticket(_ id: String) throws -> Ticket? {
         try run("SELECT record, ended_at FROM tickets WHERE id = $1", [.text(id)]).first?.ticket()
-    }
-
-    /// Begins a link, but to what was deleted meanwhile.
-    func begin(_ link: AccessEntry) throws {
-        if try hasRenditions(link.renditions, link.attachment, of: link.tenant) { try insert(link) }
     }
 
     func insertion(of ticket: Ticket) throws -> Statement {

@@ -64,7 +64,7 @@ extension SQLiteEngine {
     static func open<Value>(
         _ path: String, toRead isReading: Bool, _ body: (Database) throws -> Value
     ) throws(StoreError) -> Value {
-        do {
+        try StoreError.at(path) {
             var configuration = Configuration()
             configuration.readonly = isReading
             configuration.publicStatementArguments = false
@@ -75,10 +75,6 @@ extension SQLiteEngine {
             }
             try queue.close()
             return value
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(error, at: path)
         }
     }
 }

@@ -26,7 +26,7 @@ final class SQLiteEngine: RecordEngine {
     ///   - revocations: The count of revocations, which all processes share.
     ///   - clock: Where time comes from; the store never lets it go back.
     init(
-        _ connections: any DatabaseWriter, workers: any WorkerLiveness, revocations: RevocationCounter?,
+        _ connections: any DatabaseWriter, workers: WorkerLocks, revocations: RevocationCounter?,
         clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) {
         self.connections = connections
@@ -130,10 +130,10 @@ private final class LatestInstant: Sendable {
 /// The locks of live nodes. A lock ends with its process.
 final class SQLiteNode: StoreNode {
     let id = UUID().uuidString.lowercased()
-    let workers: any WorkerLiveness
+    let workers: WorkerLocks
     private let runs = Mutex<Set<RunID>>([])
 
-    init(workers: any WorkerLiveness) {
+    init(workers: WorkerLocks) {
         self.workers = workers
     }
 
@@ -149,7 +149,7 @@ extension SQLiteEngine {
     /// How long a write waits for one of another process.
     static let patience: Double = 30
 
-    private static func configuration(_ workers: any WorkerLiveness) -> Configuration {
+    private static func configuration(_ workers: WorkerLocks) -> Configuration {
         var configuration = Configuration()
         configuration.label = "satchel.records"
         configuration.foreignKeysEnabled = true
@@ -171,7 +171,7 @@ extension SQLiteEngine {
     }
 
     /// Makes a database in memory, which lasts as long as the connection.
-    static func connectInMemory(workers: any WorkerLiveness) throws -> DatabaseQueue {
+    static func connectInMemory(workers: WorkerLocks) throws -> DatabaseQueue {
         let queue = try DatabaseQueue(configuration: configuration(workers))
         try queue.writeWithoutTransaction { try SQLiteSchema.upgrade($0, from: 0) }
         return queue
@@ -183,15 +183,9 @@ extension SQLiteEngine {
     /// - Parameter lock: The store's lock, to upgrade while no other process has the store open.
     /// - Throws: `notAStore`, `developmentStore`, `newerSchema`, `inUse`, and what the file system says.
     static func connect(
-        to path: String, workers: any WorkerLiveness, lock: StoreLock, steps: [SchemaStep] = Schema.steps
+        to path: String, workers: WorkerLocks, lock: StoreLock, steps: [SchemaStep] = Schema.steps
     ) throws(StoreError) -> DatabasePool {
-        do {
-            return try connectToFile(path, workers, lock, steps)
-        } catch let error as StoreError {
-            throw error
-        } catch {
-            throw StoreError(error, at: path)
-        }
+        try StoreError.at(path) { try connectToFile(path, workers, lock, steps) }
     }
 
     /// What SQLite opens to read the database at `path`. If it can't create a log, and there is none, it must be told that
@@ -204,7 +198,7 @@ extension SQLiteEngine {
     }
 
     private static func connectToFile(
-        _ path: String, _ workers: any WorkerLiveness, _ lock: StoreLock, _ steps: [SchemaStep]
+        _ path: String, _ workers: WorkerLocks, _ lock: StoreLock, _ steps: [SchemaStep]
     ) throws -> DatabasePool {
         var configuration = Self.configuration(workers)
         configuration.readonly = lock.isReadOnly
@@ -241,6 +235,11 @@ extension SQLiteEngine {
 }
 
 extension StoreError {
+    /// Does something with what is at a path, whose errors tell so.
+    static func at<Value>(_ path: String, _ body: () throws -> Value) throws(StoreError) -> Value {
+        do { return try body() } catch { throw error as? StoreError ?? StoreError(error, at: path) }
+    }
+
     /// What an error of the database means for the command or service that opens it.
     init(_ error: any Error, at path: String) {
         if let error = error as? SystemError {

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Tells which workers of this machine live: each holds a lock on a file of its own in the store's `workers`
 /// directory, and the kernel drops the lock with the process, however it ends.
-final class WorkerLocks: WorkerLiveness {
+final class WorkerLocks: Sendable {
     private let directory: FilePath
     private let held = Mutex<[WorkerID: Held]>([:])
 
@@ -31,6 +31,7 @@ final class WorkerLocks: WorkerLiveness {
         }
     }
 
+    /// Marks a worker of this process as alive, until this value ends.
     func register(_ worker: WorkerID) throws(AttachmentError) {
         do { try lock(worker) } catch { throw AttachmentError(error) }
     }
@@ -60,7 +61,7 @@ final class WorkerLocks: WorkerLiveness {
         throw SystemError("start the worker '\(worker.rawValue)', which is already running", code: EBUSY)
     }
 
-    /// One without a file has ended.
+    /// Whether the process behind a worker lives. One that was never registered has ended.
     func lives(_ worker: WorkerID) -> Bool {
         isLocked(path(of: worker))
     }
@@ -77,6 +78,7 @@ final class WorkerLocks: WorkerLiveness {
         }
     }
 
+    /// Removes what is known of workers that have ended.
     func forgetEnded() throws(AttachmentError) {
         do throws(SystemError) {
             for name in try Files.names(in: directory) { _ = isLocked(directory.appending(name)) }

@@ -15,7 +15,7 @@ internal import Glibc
 /// read it.
 ///
 /// The looser rule is for what can't be written alone: whoever owns a file can and should have tightened it.
-struct KeyFile: KeyStorage {
+struct KeyFile: Sendable {
     let path: String
 
     /// The file, and what is known of it.
@@ -32,13 +32,13 @@ struct KeyFile: KeyStorage {
         var key: Data
     }
 
-    var name: String { path }
-
+    /// Tells one state of the keys from another, cheaply; nil where there are none.
     var version: KeyVersion? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? KeyVersion(status) : nil
     }
 
+    /// The keys, the one for new tokens first; nil if there are none, or an operator asks for new ones.
     func load() throws(StoreError) -> (keys: [TokenKey], version: KeyVersion)? {
         guard let opened = try open() else { return nil }
         // Of others nobody; of the group, where it is given, whoever only reads.
@@ -56,6 +56,9 @@ struct KeyFile: KeyStorage {
         return (keys, KeyVersion(opened.status))
     }
 
+    /// Replaces the keys, durably and at once, while no other process does the same.
+    ///
+    /// - Parameter body: Returns the new keys; none to change nothing.
     /// - Throws: `givenKeys`; `missingKeys` where there are none and none can be made.
     func change(_ body: ([TokenKey]) -> [TokenKey]) throws(StoreError) {
         let isThere: Bool

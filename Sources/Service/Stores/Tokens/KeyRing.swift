@@ -11,7 +11,7 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
     /// An older key is kept for at least this long after its rotation, for processes that are just using it.
     static let grace: Duration = .seconds(3600)
 
-    private let storage: any KeyStorage
+    private let file: KeyFile
     private let state: Mutex<State>
     private let derived = Atomic<Int>(0)
 
@@ -26,15 +26,15 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
     ///
     /// - Parameter isNeeded: Whether the store needs the keys that it was used with. Asked if there is no file.
     init(
-        _ storage: any KeyStorage, isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in false }
+        _ file: KeyFile, isNeeded: () throws(StoreError) -> Bool = { () throws(StoreError) in false }
     ) throws(StoreError) {
-        self.storage = storage
-        if try storage.load() == nil {
-            if storage.version == nil, try isNeeded() { throw .lostKeys(path: storage.name) }
-            try storage.change { $0.isEmpty ? [.new()] : $0 }
+        self.file = file
+        if try file.load() == nil {
+            if file.version == nil, try isNeeded() { throw .lostKeys(path: file.path) }
+            try file.change { $0.isEmpty ? [.new()] : $0 }
         }
-        guard let (keys, version) = try storage.load() else {
-            throw .damagedKeys(path: storage.name, reason: "it was removed just now")
+        guard let (keys, version) = try file.load() else {
+            throw .damagedKeys(path: file.path, reason: "it was removed just now")
         }
         state = Mutex(State(keys: keys, version: version))
     }
@@ -44,7 +44,7 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
         try self.init(KeyFile(path: path))
     }
 
-    var description: String { "the keys in '\(storage.name)'" }
+    var description: String { "the keys in '\(file.path)'" }
     var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Secrets that were derived, for tests of equal cost.
@@ -109,7 +109,7 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
     /// - Throws: `givenKeys` where they are another's to change.
     func rotate() throws(StoreError) {
         try reloadIfChanged()
-        try storage.change { $0.isEmpty ? [] : [.new()] + $0 }
+        try file.change { $0.isEmpty ? [] : [.new()] + $0 }
         try reloadIfChanged()
     }
 
@@ -123,7 +123,7 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
         }
         let keys = state.withLock { $0.keys }
         guard remaining(keys).count < keys.count else { return }
-        do throws(StoreError) { try storage.change(remaining) } catch {
+        do throws(StoreError) { try file.change(remaining) } catch {
             // Whoever gives them drops them, too.
             if case .givenKeys = error { return }
             throw error
@@ -132,9 +132,9 @@ final class KeyRing: Sendable, CustomStringConvertible, CustomReflectable {
     }
 
     private func reloadIfChanged() throws(StoreError) {
-        guard storage.version != state.withLock({ $0.version }) else { return }
-        guard let (keys, version) = try storage.load() else {
-            throw .damagedKeys(path: storage.name, reason: "it was removed")
+        guard file.version != state.withLock({ $0.version }) else { return }
+        guard let (keys, version) = try file.load() else {
+            throw .damagedKeys(path: file.path, reason: "it was removed")
         }
         state.withLock { state in
             state.keys = keys

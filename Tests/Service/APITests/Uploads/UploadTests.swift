@@ -29,7 +29,8 @@ import Testing
             let list = try await live.send(.get, "/v1/uploads?state=complete", as: .read).json
             #expect(list["uploads"].array.map { $0["id"].string } == [upload.id])
             #expect(try await live.send(.get, "/v1/uploads?state=open", as: .read).json["uploads"].array.isEmpty)
-            for path in ["/u/x", String(upload.path.dropLast()) + "0", upload.path.replacing("satu_", with: "satl_")] {
+            let forged = String(upload.path.dropLast()) + (upload.path.hasSuffix("0") ? "1" : "0")
+            for path in ["/u/x", forged, upload.path.replacing("satu_", with: "satl_")] {
                 #expect(try await live.send(.put, path, body: Data("x".utf8), key: nil).status == 404)
             }
         }

@@ -73,7 +73,8 @@ import Testing
         #expect(try await fixture.records.upload(UploadID(rawValue: "nonsense"), of: acme) == nil)
         #expect(
             try await fixture.records.change(upload.id, of: other, by: .cancel, within: Quotas()) == nil)
-        let forged = AccessToken(secretText: String(token.secretText.dropLast()) + "0")
+        let secret = token.secretText
+        let forged = AccessToken(secretText: String(secret.dropLast()) + (secret.hasSuffix("0") ? "1" : "0"))
         let lease = AccessToken(secretText: token.secretText.replacing("satu_", with: "satl_"))
         for bad in [forged, lease, AccessToken(secretText: "satu_")] {
             #expect(try await fixture.records.upload(of: bad) == nil)
