@@ -211,7 +211,7 @@ extension RecordTransaction {
         return isAll
     }
 
-    /// Deletes at most `limit` rows for which a condition on one value, `$1`, holds.
+    /// Deletes at most `limit` rows for which a condition on one value, `$1`, holds. Locked rows are left for later.
     ///
     /// - Returns: How many there were.
     func delete(_ rows: RowsToDelete, _ value: SQLValue, _ limit: Int) throws -> Int {

@@ -85,8 +85,13 @@ extension RecordTransaction {
         }
         var isAll = keys.count < limit
         for (table, key) in Self.leftovers {
-            let rows = RowsToDelete(table, key, "tenant = $1")
-            if try delete(rows, .raw(tenant), limit) >= limit { isAll = false }
+            // Waits for locked rows, and takes no row of another tenant with the same key.
+            let gone = try run(
+                """
+                DELETE FROM \(table) WHERE tenant = $1 AND \(key) IN (
+                    SELECT \(key) FROM \(table) WHERE tenant = $1 LIMIT $2 FOR UPDATE)
+                """, [.raw(tenant), .int(limit)])
+            if gone.changes >= limit { isAll = false }
         }
         guard isAll else { return false }
         // What this transaction would count is of nobody any more, but among all tenants'.

@@ -92,6 +92,8 @@ import Testing
         let blob = try #require(try await records.blob(of: .main, of: kept.id, tenant: other))
         #expect(try await store.blobs.read(0..<9, of: blob) == Array("equal".utf8))
         #expect(try await records.authenticate(otherKey)?.tenant == other)
+        #expect(try await records.categories(of: other).count == 1, "the other's of the same name")
+        for number in 0..<5 { #expect(try await records.job(submittedWith: "\(number)", of: other) != nil) }
         for token in otherTokens { #expect(try await opens(token, records)) }
         // The name is free for another beginning.
         _ = try await records.createKey(named: "", for: acme, roles: [.read], lasting: nil)
