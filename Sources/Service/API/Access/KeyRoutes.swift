@@ -1,6 +1,7 @@
 import SatchelCore
 import HTTPTypes
 import Hummingbird
+import Stores
 
 /// The API keys of a tenant, made and taken back by its own administrators.
 struct KeyRoutes: Sendable {
@@ -59,7 +60,6 @@ struct KeyRoutes: Sendable {
     private static func check(_ roles: [AccessRole], against own: APIKeyRecord) throws(Problem) {
         if let other = roles.first(where: { !own.may($0) }) { throw .forbidden([other]) }
     }
-
 }
 
 extension APIKeyRecord {
@@ -81,5 +81,32 @@ extension Request {
         try await fields(["overlap"], isOptional: true) {
             .seconds(fraction: $0.number("overlap", in: Self.overlaps) ?? 86_400)
         }
+    }
+}
+
+/// What receivers verify a tenant's messages with: callbacks, events, and calls of handlers.
+struct WebhookSecretRoutes: Sendable {
+    let service: Service
+
+    func add(to table: RouteTable) {
+        table.on(.webhookSecrets) { _, context in
+            try Self.answer(.ok, try await service.store.webhookSecrets(of: context.tenant))
+        }
+        table.on(.rotateWebhookSecret) { request, context in
+            let secrets = try await service.store.rotateWebhookSecret(
+                of: context.tenant, overlap: request.overlap())
+            return try Self.answer(.created, secrets)
+        }
+    }
+
+    /// The current one first.
+    private static func answer(_ status: HTTPResponse.Status, _ secrets: [SigningSecret]) throws -> Response {
+        let shown = secrets.map { secret -> JSONFields in
+            [
+                "id": secret.id, "secret": secret.secret.text, "createdAt": secret.createdAt,
+                "endsAt": secret.endsAt,
+            ]
+        }
+        return try .json(["secrets": shown], status)
     }
 }

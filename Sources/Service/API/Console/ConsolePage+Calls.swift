@@ -44,11 +44,52 @@ extension ConsolePage {
                 \(Element.more(visit, "/console/calls", callFilters, list["next"]))
                 """)
     }
-}
 
-extension ConsoleAction {
-    static let replayCall = ConsoleAction(path: "/console/calls/{id}/replay", needs: .replayCall) { visit in
-        _ = try await visit.api.send(.replayCall, ["id": visit.parameter("id")])
-        return .see("/console/calls/\(ConsoleAPI.encoded(try visit.parameter("id")))", .replayed)
+    /// A call, with what each attempt was answered.
+    static let call = ConsolePage(path: "/console/calls/{id}", section: .calls, needs: .call) { visit in
+        let call = try await visit.api.get(.call, ["id": visit.parameter("id")])
+        let id = call["id"]?.text ?? ""
+        let state = call["state"]?.text ?? ""
+        let rows = (call["answers"]?.elements ?? []).reversed().map { answer -> [HTMLText] in
+            [
+                "\(Int(answer["attempt"]?.number ?? 0))", Element.time(answer["at"]?.text),
+                "\(answer["seconds"]?.number.map(Element.span) ?? "–")",
+                answer["status"]?.number.map { "\(Int($0))" } ?? "none", Element.text(answer["reason"]?.text),
+                answer["body"]?.text.map { "<code>\(isolated: $0.showingInvisible())</code>" } ?? "–",
+            ]
+        }
+        let table: HTMLText =
+            rows.isEmpty
+            ? "<p class=\"empty\">No attempts yet.</p>"
+            : Element.table(
+                "Attempts, latest first", ["No.", "Time", "Duration", "Answer", "Reason", "Body"], rows,
+                id: "answers-table")
+        let replay: HTMLText =
+            visit.api.may(.replayCall) && state != "cancelled"
+            ? Element.button("Repeat call", "/console/calls/\(ConsoleAPI.encoded(id))/replay", kind: "main") : ""
+        return ConsoleContent(
+            title: "Call \(id)",
+            html: """
+                <p class="crumb"><a href="/console/calls">Calls</a></p>
+                <h1>Call <span class="id">\(id)</span></h1>
+                <div class="head">\(Element.state(state)) <code>\(call["type"]?.text ?? "")</code>\
+                <div class="buttons">\(replay)</div></div>
+                \(Element.facts([
+                    ("Receiver", Element.text(call["url"]?.text)), ("Subject", callSubject(call)),
+                    ("Attempts", "\(Int(call["attempts"]?.number ?? 0))"),
+                    ("Next attempt", Element.time(call["next_at"]?.text)), ("Reason", Element.text(call["reason"]?.text)),
+                    ("Created", Element.time(call["created_at"]?.text)), ("Finished", Element.time(call["finished_at"]?.text)),
+                ]))
+                <section aria-labelledby="answers"><h2 id="answers">Answers</h2>
+                \(table)</section>
+                \(Element.json("Raw JSON", call))
+                """,
+            says: "The call is \(state).")
+    }
+
+    static func callSubject(_ call: JSONValue) -> HTMLText {
+        guard let subject = call["subject"]?.text else { return "–" }
+        if call["type"]?.text == CallType.jobFinished.rawValue { return jobLink(subject) }
+        return "<span class=\"id\">\(subject)</span>"
     }
 }

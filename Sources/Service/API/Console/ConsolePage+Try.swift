@@ -25,22 +25,12 @@ extension ConsolePage {
     fileprivate static func attemptPage(
         _ visit: ConsoleVisit, _ payload: String? = nil, _ problem: Problem? = nil
     ) -> ConsoleContent {
-        let fields = (problem?.errors ?? []).map { field -> HTMLText in
-            "<li><code>\(field.pointer)</code> \(field.detail.showingInvisible())</li>\n"
-        }
-        let alert: HTMLText =
-            problem.map { problem in
-                """
-                <div class="problem" role="alert" id="try-problem"><p>\(problem.detail.showingInvisible())</p>\
-                \(fields.isEmpty ? "" : HTMLText("<ul>\(fields)</ul>"))</div>
-                """
-            } ?? ""
-        return ConsoleContent(
+        ConsoleContent(
             title: "Try",
             html: """
                 <h1>Try</h1>
                 <p class="faint">Shows how a notification looks with its media. Nothing is sent, and everything is deleted after an hour.</p>
-                \(alert)
+                \(Element.alert(problem, id: "try-problem"))
                 <section aria-labelledby="try"><h2 id="try">Notification</h2>
                 <form class="try" method="post" action="/console/try" enctype="multipart/form-data">
                 <label for="payload">APNs payload (Satchel fetches the media URLs in it)</label>

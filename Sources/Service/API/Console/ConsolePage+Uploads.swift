@@ -57,10 +57,3 @@ extension ConsolePage {
         return "<a class=\"id\" href=\"/console/notifications/\(ConsoleAPI.encoded(parts[1]))\">\(parts[1])</a>"
     }
 }
-
-extension ConsoleAction {
-    static let endUpload = ConsoleAction(path: "/console/uploads/{id}/end", needs: .deleteUpload) { visit in
-        _ = try await visit.api.send(.deleteUpload, ["id": visit.parameter("id")])
-        return .see("/console/uploads", .cancelled)
-    }
-}

@@ -76,15 +76,11 @@ struct ConsoleShell: Sendable {
 extension ConsoleContent {
     /// Why something can't be shown or done.
     init(_ problem: Problem) {
-        let fields = problem.errors.map { field -> HTMLText in
-            "<li><code>\(field.pointer)</code> \(field.detail.showingInvisible())</li>\n"
-        }
-        let list: HTMLText = fields.isEmpty ? "" : "<ul>\n\(fields)</ul>"
         self.init(
             title: problem.status.reasonPhrase,
             html: """
                 <h1>\(problem.status.reasonPhrase)</h1>
-                <div class="problem"><p>\(problem.detail.showingInvisible())</p>\(list)
+                <div class="problem"><p>\(problem.detail.showingInvisible())</p>\(Element.fields(of: problem))
                 <p class="faint"><code>\(problem.code)</code></p></div>
                 <p><a href="/console">Back to Overview</a></p>
                 """,

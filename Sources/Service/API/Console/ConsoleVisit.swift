@@ -95,10 +95,31 @@ struct ConsoleAction: Sendable {
     var perform: @Sendable (ConsoleVisit) async throws -> Outcome
 
     static let all: [ConsoleAction] = [
-        retryJob, cancelJob, deleteJob, replayJobCall, retryFailures, startLease, revokeAccess, revokeAllAccess,
-        deleteAttachment, replayCall, putCategory, deleteCategory, fireNotification, deleteNotification,
-        previewNotification, submitAttempt, endUpload,
+        cancelJob, retryFailures, startLease, revokeAccess, revokeAllAccess, putCategory, previewNotification,
+        submitAttempt,
+        ConsoleAction("/console/jobs/{id}/retry", .retryJob, then: "/console/jobs/{id}", .retried),
+        ConsoleAction("/console/jobs/{id}/delete", .deleteJob, then: "/console/jobs", .deleted),
+        ConsoleAction("/console/jobs/{id}/callback", .replayWebhook, then: "/console/jobs/{id}", .replayed),
+        ConsoleAction("/console/attachments/{id}/delete", .deleteAttachment, then: "/console/attachments", .deleted),
+        ConsoleAction("/console/calls/{id}/replay", .replayCall, then: "/console/calls/{id}", .replayed),
+        ConsoleAction("/console/categories/{id}/delete", .deleteCategory, then: "/console/categories", .deleted),
+        ConsoleAction(
+            "/console/notifications/{id}/fire", .fireNotification, then: "/console/notifications/{id}", .fired),
+        ConsoleAction(
+            "/console/notifications/{id}/remove", .deleteNotification, then: "/console/notifications", .removed),
+        ConsoleAction("/console/uploads/{id}/end", .deleteUpload, then: "/console/uploads", .cancelled),
     ]
+}
+
+extension ConsoleAction {
+    /// One call about what the path names, and the page that is seen then.
+    private init(_ path: String, _ endpoint: Endpoint, then page: String, _ note: ConsoleNote) {
+        self.init(path: path, needs: endpoint) { visit in
+            let id = try visit.parameter("id")
+            _ = try await visit.api.send(endpoint, ["id": id])
+            return .see(page.replacing("{id}", with: ConsoleAPI.encoded(id)), note)
+        }
+    }
 }
 
 /// What was done, said on the page that follows.

@@ -125,6 +125,21 @@ enum Element {
             """
     }
 
+    /// A button that asks first.
+    ///
+    /// - Parameters:
+    ///   - name: The question's, in the query.
+    ///   - back: The page, on which the link `no` leaves everything as it is.
+    static func ask(
+        _ visit: ConsoleVisit, _ name: String, _ label: String, _ sure: String, _ path: String, back: String,
+        no: String = "Cancel"
+    ) -> HTMLText {
+        guard visit.query["confirm"] == name else {
+            return "<a class=\"button\" href=\"\(back)?confirm=\(name)\">\(label)</a>"
+        }
+        return "\(button(sure, path, kind: "danger"))<a class=\"button\" href=\"\(back)\">\(no)</a>"
+    }
+
     static func json(_ title: String, _ value: JSONValue) -> HTMLText {
         """
         <details id="json"><summary>\(title)</summary><pre tabindex="0">\(value.laidOut(width: 84).escapingInvisible())</pre></details>
@@ -181,6 +196,24 @@ enum Element {
     }
 
     // MARK: Errors
+
+    /// What of a request can't be taken; nothing where that isn't said.
+    static func fields(of problem: Problem) -> HTMLText {
+        let fields = problem.errors.map { field -> HTMLText in
+            "<li><code>\(field.pointer)</code> \(field.detail.showingInvisible())</li>\n"
+        }
+        return fields.isEmpty ? "" : "<ul>\n\(fields)</ul>"
+    }
+
+    /// Why what a form sent can't be taken; nothing where it can.
+    static func alert(_ problem: Problem?, id: String) -> HTMLText {
+        problem.map { problem in
+            """
+            <div class="problem" role="alert" id="\(id)"><p>\(problem.detail.showingInvisible())</p>\
+            \(fields(of: problem))</div>
+            """
+        } ?? ""
+    }
 
     /// Why something failed, and what to do about it.
     static func error(_ error: JSONValue?) -> HTMLText {

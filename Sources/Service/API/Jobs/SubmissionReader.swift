@@ -198,7 +198,7 @@ struct SubmissionReader {
             priority: job.choice("priority", JobPriority.self) ?? .interactive,
             deadline: job.number("deadline", in: SubmissionBounds.deadline), leaseTTL: ttl > 0 ? ttl : nil,
             delivery: job.choice("delivery", DeliveryMode.self) ?? .private,
-            encrypt: job.choice("encrypt", RenditionScheme.self),
+            encrypt: job.choice("encrypt", among: EncryptionScheme.ofRenditions),
             metadata: metadata.map(pairs) ?? [:], callback: callback, attachments: attachments)
     }
 

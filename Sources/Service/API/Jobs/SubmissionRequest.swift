@@ -53,23 +53,11 @@ struct SubmissionRequest: Hashable, Sendable, Encodable {
     /// Seconds; nil for none.
     var leaseTTL: Double?
     var delivery: DeliveryMode
-    var encrypt: RenditionScheme?
+    /// One of ``EncryptionScheme/ofRenditions``.
+    var encrypt: EncryptionScheme?
     var metadata: [String: String]
     var callback: String?
     var attachments: [Attachment]
-}
-
-/// By which scheme renditions are encrypted.
-enum RenditionScheme: String, Hashable, Sendable, Encodable, CaseIterable {
-    case matrix
-    case aesgcm
-
-    var scheme: EncryptionScheme {
-        switch self {
-        case .matrix: .matrix
-        case .aesgcm: .aesgcm
-        }
-    }
 }
 
 /// The bounds of a submission's fields.

@@ -116,7 +116,7 @@ struct Submitting: Sendable {
             tenant: tenant, id: id, profile: profile, mode: wording.mode, priority: wording.priority,
             deadline: wording.deadline ?? profile.deadline,
             metadata: wording.metadata, bodyDigest: digest, leaseTTL: wording.leaseTTL,
-            delivery: wording.delivery, encrypt: wording.encrypt?.scheme, callback: wording.callback,
+            delivery: wording.delivery, encrypt: wording.encrypt, callback: wording.callback,
             attachments: wording.attachments.compactMap(attachment))
     }
 

@@ -20,7 +20,7 @@ struct NotificationRequest: Hashable, Sendable, Encodable {
     var expiresIn: Double
     var delivery: DeliveryMode
     /// Of what is prepared for it; nil: it stays in the clear.
-    var encrypt: RenditionScheme?
+    var encrypt: EncryptionScheme?
     var profile: String?
     var onFailure: FailureMode
     var deadline: Double
@@ -102,7 +102,7 @@ struct NotificationReader {
             format: format, pushType: pushType ?? .alert,
             expiresIn: reader.number("expires_in", in: PayloadRequest.lives) ?? NotificationBounds.defaultLife,
             delivery: reader.choice("delivery", DeliveryMode.self) ?? .private,
-            encrypt: reader.choice("encrypt", RenditionScheme.self),
+            encrypt: reader.choice("encrypt", among: EncryptionScheme.ofRenditions),
             profile: reader.profile(among: submissions.profiles),
             onFailure: reader.choice("on_failure", FailureMode.self) ?? .drop,
             deadline: reader.number("deadline", in: PayloadRequest.deadlines) ?? PayloadRequest.defaultDeadline,

@@ -182,7 +182,7 @@ struct NotificationSubmitting: Sendable {
             priority: .interactive,
             // What is only due later may be tried again for longer.
             deadline: wording.trigger == nil ? wording.deadline : nil, bodyDigest: digest, delivery: wording.delivery,
-            encrypt: wording.encrypt?.scheme, traceparent: traceparent, attachments: attachments)
+            encrypt: wording.encrypt, traceparent: traceparent, attachments: attachments)
     }
 
     /// What is kept of it: what is prepared ahead of each firing, or may be tried again. What was sent along is here once.
@@ -216,12 +216,12 @@ struct NotificationSubmitting: Sendable {
         var id: String
         var profile: Profile
         var attachments: [SubmissionRequest.Attachment]
-        var encrypt: RenditionScheme?
+        var encrypt: EncryptionScheme?
         var parts: [String: String]
         var urls: [String]
 
         init(
-            id: String, profile: Profile, attachments: [SubmissionRequest.Attachment], encrypt: RenditionScheme?,
+            id: String, profile: Profile, attachments: [SubmissionRequest.Attachment], encrypt: EncryptionScheme?,
             _ body: ReceivedBody, _ payload: PushPayload
         ) {
             self.encrypt = encrypt

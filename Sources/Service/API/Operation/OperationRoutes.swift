@@ -13,10 +13,7 @@ struct OperationRoutes: Sendable {
         }
         table.on(.ready) { [service] _, _ in
             let report = await service.health.report()
-            return Response(
-                status: report.ready ? .ok : .serviceUnavailable,
-                headers: [.contentType: "application/json", .cacheControl: "no-store"],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: try JSON.encode(report))))
+            return try .json(report, report.ready ? .ok : .serviceUnavailable)
         }
         table.on(.metrics) { [service] _, _ in
             Self.text(

@@ -4,7 +4,7 @@ import Hummingbird
 import Jobs
 import Stores
 
-/// What an operator looks at first, and what is done about it.
+/// What an operator looks at first and what is done about it, and what was done by whom.
 struct OverviewRoutes: Sendable {
     /// Jobs that one request looks at: some seconds of work.
     private static let retriedAtOnce = 1000
@@ -28,6 +28,16 @@ struct OverviewRoutes: Sendable {
                 to: id, of: context.tenant, after: part.cursor, limit: part.limit)
         } body: {
             $0.shown
+        }
+        table.list(.listAudit, as: "audit", by: ["action", "actor", "since"]) { query in
+            AuditFilter(
+                action: query.choice("action", AuditEntry.Action.self),
+                actor: query.string("actor", bytes: 1...64).map(AuditActorFilter.init), since: query.instant("since"))
+        } page: { filter, context, part in
+            try await service.records.audit(
+                of: context.tenant, where: filter, after: part.cursor, limit: part.limit)
+        } body: {
+            $0
         }
     }
 

@@ -1,5 +1,9 @@
 import SatchelCore
+import CAssets
 import Crypto
+import HTTPTypes
+import Hummingbird
+import NIOCore
 
 /// A file that pages need, embedded in the executable. Its path has its hash, so that whoever has it never asks again.
 struct Asset: Sendable {
@@ -34,5 +38,40 @@ struct Asset: Sendable {
     /// The one whose path ends so.
     static func at(_ name: String) -> Asset? {
         all.first { $0.path == directory + name }
+    }
+}
+
+/// The files beside the sources that are part of the executable.
+enum EmbeddedFile {
+    static var openAPI: [UInt8] { unsafe content(embedded_openapi_json()) }
+    static var documentationScript: [UInt8] { unsafe content(embedded_docs_js()) }
+    static var previewStyle: [UInt8] { unsafe content(embedded_preview_css()) }
+    static var previewScript: [UInt8] { unsafe content(embedded_preview_js()) }
+    static var consoleStyle: [UInt8] { unsafe content(embedded_console_css()) }
+    static var consoleScript: [UInt8] { unsafe content(embedded_console_js()) }
+    static var receiveCallbacks: [UInt8] { unsafe content(embedded_receive_callbacks_py()) }
+    static var submitOnce: [UInt8] { unsafe content(embedded_submit_once_sh()) }
+    static var readErrors: [UInt8] { unsafe content(embedded_read_errors_py()) }
+    static var sizing: [UInt8] { unsafe content(embedded_sizing_py()) }
+
+    private static func content(_ file: embedded_file) -> [UInt8] {
+        unsafe [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.count))
+    }
+}
+
+/// What pages need beside themselves.
+struct AssetRoutes: Sendable {
+    func add(to table: RouteTable) {
+        table.on(.asset) { _, context in try Self.response(context) }
+    }
+
+    static func response(_ context: ServiceContext) throws -> Response {
+        guard let asset = Asset.at(try context.parameter("name")) else { throw Problem.notFound }
+        var headers = HTTPFields.anyOrigin
+        headers[.contentType] = asset.mediaType
+        headers[.cacheControl] = "public, max-age=31536000, immutable"
+        headers[.xContentTypeOptions] = "nosniff"
+        return Response(
+            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: asset.bytes)))
     }
 }

@@ -56,7 +56,7 @@ struct PayloadEnriching: Sendable {
     private var submission: JobSubmission {
         JobSubmission(
             tenant: tenant, profile: profile, mode: .lenient, priority: .interactive, deadline: wishes.deadline,
-            delivery: wishes.delivery, encrypt: wishes.encrypt?.scheme, traceparent: traceparent,
+            delivery: wishes.delivery, encrypt: wishes.encrypt, traceparent: traceparent,
             attachments: payload.media.map { medium in
                 attachments.first { $0.identifier == medium.identifier } ?? AttachmentSubmission(medium)
             })

@@ -26,7 +26,7 @@ struct PayloadRequest: Hashable, Sendable {
     var expiresAt: Instant?
     var delivery = DeliveryMode.private
     /// Nil: what is made stays in the clear.
-    var encrypt: RenditionScheme?
+    var encrypt: EncryptionScheme?
     /// Places of media beside the known conventions and the setting's.
     var pointers: [JSONPointer] = []
 
@@ -92,7 +92,7 @@ extension PayloadRequest {
                         "Must be 1 to \(PushPayload.maximumMedia) JSON pointers separated by commas, such as /photo.")
                 }
             case "encrypt":
-                encrypt = RenditionScheme(rawValue: text)
+                encrypt = EncryptionScheme.ofRenditions.first { $0.rawValue == text }
                 if encrypt == nil { errors.add(name, "Must be one of matrix, aesgcm.") }
             default: choice(name, text, &delivery)
             }

@@ -1,4 +1,5 @@
 import SatchelCore
+import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -33,21 +34,13 @@ struct PayloadRoutes: Sendable {
             named: wishes.profile, category: payload.category, of: context.tenant)
         guard !payload.media.isEmpty else {
             let headers = PayloadHeaders(media: [], outcomes: [], dropped: [], urls: payload.urlPlaces)
-            return response(payload.bytes, headers: headers.fields)
+            return .json(Data(payload.bytes), headers: headers.fields)
         }
         let enriching = PayloadEnriching(
             service: service, payload: payload, wishes: wishes, profile: profile, tenant: try context.tenant,
             traceparent: context.trace.header)
         let result = try await enriching.result()
-        return response(result.payload.bytes, headers: result.headers)
-    }
-
-    private func response(_ payload: [UInt8], headers: HTTPFields = [:]) -> Response {
-        var headers = headers
-        headers[.contentType] = "application/json"
-        headers[.cacheControl] = "no-store"
-        return Response(
-            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: payload)))
+        return .json(Data(result.payload.bytes), headers: result.headers)
     }
 }
 

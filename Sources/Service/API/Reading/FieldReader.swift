@@ -1,6 +1,9 @@
+import SatchelCore
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
+import Ingest
+import Jobs
 import NIOCore
 import Payloads
 
@@ -161,11 +164,14 @@ struct FieldReader {
 
     /// One of the cases of an enumeration, by its raw value.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ field: String, _ type: Choice.Type) -> Choice? {
+        choice(field, among: Array(Choice.allCases))
+    }
+
+    /// One of these values, by its raw value.
+    func choice<Choice: RawRepresentable<String>>(_ field: String, among choices: [Choice]) -> Choice? {
         guard let text = string(field) else { return nil }
-        guard let choice = Choice.allCases.first(where: { $0.rawValue == text }) else {
-            addError(field, Self.unknown(text, type))
-            return nil
-        }
+        let choice = choices.first { $0.rawValue == text }
+        if choice == nil { addError(field, Self.unknown(choices)) }
         return choice
     }
 
@@ -179,16 +185,14 @@ struct FieldReader {
             if let choice = Choice(rawValue: text) {
                 if !choices.contains(choice) { choices.append(choice) }
             } else {
-                errors.add(pointer, Self.unknown(text, type))
+                errors.add(pointer, Self.unknown(Array(Choice.allCases)))
             }
         }
         return choices
     }
 
-    private static func unknown<Choice: RawRepresentable<String> & CaseIterable>(
-        _ text: String, _ type: Choice.Type
-    ) -> String {
-        "Must be one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))."
+    private static func unknown(_ choices: [some RawRepresentable<String>]) -> String {
+        "Must be one of \(choices.map(\.rawValue).joined(separator: ", "))."
     }
 
     /// An object within the object.
@@ -301,5 +305,31 @@ extension JSONValue {
         case .string: "a string"
         case .literal: isNull ? "null" : boolean == nil ? "a number" : "a boolean"
         }
+    }
+}
+
+/// Fields whose values depend on what the service is set to.
+extension FieldReader {
+    /// A URL that may be called, where it is one. Where its host's name leads is looked at with each call.
+    func webhookURL(_ field: String, _ webhooks: FetchGuard) -> String? {
+        guard let text = string(field, bytes: 1...FetchURL.maximumLength) else { return nil }
+        do throws(AttachmentError) {
+            try webhooks.check(FetchURL(text))
+            return text
+        } catch {
+            refuse(field, error.code.rawValue, WebhookFailure.message(error))
+            return nil
+        }
+    }
+
+    /// The name of one of these profiles.
+    func profile(among profiles: [String]) -> String? {
+        guard let name = string("profile") else { return nil }
+        guard profiles.contains(name) else {
+            addError(
+                "profile", "'\(name.prefix(64))' is not a profile. Must be one of \(profiles.joined(separator: ", ")).")
+            return nil
+        }
+        return name
     }
 }

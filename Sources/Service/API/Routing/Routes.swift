@@ -17,7 +17,6 @@ public func routes(of service: Service) -> Router<ServiceContext> {
     AccessRoutes(service: service).add(to: table)
     KeyRoutes(service: service).add(to: table)
     WebhookSecretRoutes(service: service).add(to: table)
-    AuditRoutes(service: service).add(to: table)
     PayloadRoutes(service: service).add(to: table)
     NotificationRoutes(service: service).add(to: table)
     ResponseRoutes(service: service).add(to: table)

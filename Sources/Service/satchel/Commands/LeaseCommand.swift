@@ -49,7 +49,8 @@ struct LeaseCommand: AsyncParsableCommand {
                     to: attachment, of: tenant.id, renditions: access.renditions,
                     for: access.time?.duration ?? .seconds(86_400))
             else { throw CommandFailure.unknownAttachment(attachment.rawValue) }
-            try show("link", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)
+            try showOnce(
+                "link", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt, format)
         } else if let grant {
             let lease = try await store.records.startLease(
                 in: .bearer(AccessToken(secretText: grant)), renditions: access.renditions,
@@ -60,21 +61,17 @@ struct LeaseCommand: AsyncParsableCommand {
                 )
             }
             access.warn(of: record.expiresAt, at: try await store.records.now())
-            try show("lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)
+            try showOnce(
+                "lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt, format)
         } else {
             guard
                 let (record, token) = try await store.records.startLease(
                     on: attachment, in: .owner(tenant.id), renditions: access.renditions,
                     for: access.time?.duration ?? .seconds(300))
             else { throw CommandFailure.unknownAttachment(attachment.rawValue) }
-            try show("lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt)
+            try showOnce(
+                "lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt, format)
         }
-    }
-
-    private func show(
-        _ kind: String, _ id: String, _ token: AccessToken, attachment: AttachmentID, expiresAt: Instant
-    ) throws {
-        try showOnce(kind, id, token, attachment: attachment, expiresAt: expiresAt, format)
     }
 }
 

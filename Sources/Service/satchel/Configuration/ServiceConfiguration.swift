@@ -1,8 +1,10 @@
-import API
 import SatchelCore
+import API
 import Foundation
 import Ingest
+import Jobs
 import Logging
+import S3
 
 /// The settings of `satchel serve`. ``Setting/all`` describes each.
 struct ServiceConfiguration: Sendable {
@@ -86,5 +88,82 @@ extension ListenAddress {
     var isLoopback: Bool {
         host == "localhost" || host == "::1"
             || host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." }
+    }
+}
+
+/// Settings for the database that nodes share.
+struct DatabaseSettings: Sendable {
+    /// The number of connections for writes. Half as many more are for reads.
+    var connections = 4
+    /// Whether connections go through a pooler in transaction mode.
+    var isPooled = false
+    var wakeups = NodeWakeups.auto
+    var deadAfter: Duration = .seconds(10)
+    var garbageDelay: Duration = .seconds(60)
+    /// The URL at which other nodes reach this one; `{host}` stands for this machine's name.
+    var advertises: String?
+}
+
+/// How nodes of a store in PostgreSQL learn about new work.
+enum NodeWakeups: String, CaseIterable, Sendable {
+    /// By `LISTEN` and `NOTIFY` if they work, and otherwise by polling.
+    case auto
+    /// By polling.
+    case off
+}
+
+/// Settings for the bucket that nodes share.
+struct BucketSettings: Sendable {
+    enum Encryption: String, CaseIterable, Sendable {
+        case none, s3, kms
+    }
+
+    var endpoint: String?
+    /// `nil` for that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or `us-east-1`, in this order.
+    var region: String?
+    var usesPathStyle = false
+    var certificateAuthorities: String?
+    var encryption = Encryption.none
+    var key: String?
+    var storageClass: String?
+    var connections = 64
+
+    /// - Parameter location: `s3://bucket/prefix`.
+    func configuration(
+        of location: String, _ environment: [String: String]
+    ) throws(S3Error) -> S3Configuration {
+        func set(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        return try S3Configuration(
+            location, region: region ?? set("AWS_REGION") ?? set("AWS_DEFAULT_REGION") ?? "us-east-1",
+            endpoint: endpoint, usesPathStyle: usesPathStyle, certificateAuthorities: certificateAuthorities,
+            encryption: {
+                switch encryption {
+                case .none: .bucket
+                case .s3: .store
+                case .kms: .managed(key: key)
+                }
+            }(), storageClass: storageClass, connections: connections)
+    }
+}
+
+/// Settings for scanning sources before delivery.
+struct ScanSettings: Sendable {
+    var url: String?
+    /// A path, or `host:port`.
+    var socket: String?
+    var timeout: Duration = .seconds(10)
+    var failure = ScanFailureMode.closed
+
+    /// `nil` if sources are not scanned.
+    var scanning: Scanning? {
+        get throws {
+            if let url {
+                let scanner = try WebScanner(at: url, limit: timeout, userAgent: "Satchel/\(Version.current)")
+                return Scanning(by: scanner, timeout: timeout, failure: failure)
+            }
+            return socket.flatMap(ClamdScanner.Address.init).map {
+                Scanning(by: ClamdScanner(at: $0), timeout: timeout, failure: failure)
+            }
+        }
     }
 }

@@ -1,5 +1,5 @@
-public import ArgumentParser
 public import SatchelCore
+public import ArgumentParser
 
 // Types from other modules that options accept by name.
 
@@ -52,4 +52,13 @@ extension Crop: ExpressibleByArgument {
             }
         }
     }
+}
+
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+    case table, jsonl, csv
+}
+
+struct FormatOptions: ParsableArguments {
+    @Option(help: "Output format.")
+    var format = OutputFormat.table
 }

@@ -1,3 +1,4 @@
+import SatchelCore
 import ArgumentParser
 import Foundation
 import Stores
@@ -48,5 +49,48 @@ struct StoreOptions: ParsableArguments {
         // The XDG specification says to ignore relative paths.
         if let path = environment[name], path.hasPrefix("/") { return URL(filePath: path, directoryHint: .isDirectory) }
         return URL(filePath: environment["HOME"] ?? "/", directoryHint: .isDirectory).appending(path: fallback)
+    }
+}
+
+/// The option for the tenant that a command works on.
+struct TenantOptions: ParsableArguments {
+    @Option(
+        name: .customLong("tenant"),
+        help: ArgumentHelp(
+            "Tenant: 'local' for the command line; 'default' or another name for the service.", valueName: "tenant"),
+        completion: .tenants)
+    var name = TenantID.local.rawValue
+
+    var id: TenantID { TenantID(rawValue: name) }
+}
+
+/// The store named by `--store`.
+enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
+    /// In memory, discarded when the process exits.
+    case memory
+    /// Records and bytes in a directory of this machine.
+    case directory(String)
+    /// Records in PostgreSQL, at a URL in the form of libpq, and bytes in a bucket; for many nodes.
+    case database(String)
+
+    init(_ text: String) {
+        if text == Self.memoryName {
+            self = .memory
+        } else if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+            self = .database(text)
+        } else {
+            self = .directory(text)
+        }
+    }
+
+    private static let memoryName = "memory:"
+
+    /// The location as given, without a password.
+    var description: String {
+        switch self {
+        case .memory: Self.memoryName
+        case .directory(let path): path
+        case .database(let url): (try? StoreDatabase(url).description) ?? "postgres://"
+        }
     }
 }

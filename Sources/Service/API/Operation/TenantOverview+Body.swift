@@ -1,4 +1,4 @@
-import SatchelCore
+public import SatchelCore
 import Stores
 
 extension TenantOverview {
@@ -90,5 +90,16 @@ extension MetricsRegistry {
         return samples.reduce(into: [:]) { counts, sample in
             if let label = sample.labels.first { counts[label.value, default: 0] += Int64(sample.value) }
         }
+    }
+}
+
+extension FailureGroup {
+    /// Failures with one code and cause as the API and the command line show them. Message and ``ErrorReport/retryable`` are
+    /// the latest one's.
+    public var shown: JSONFields {
+        [
+            "code": code, "cause": error.cause, "count": count, "retryable": error.retryable,
+            "message": error.message, "firstAt": firstAt, "lastAt": lastAt, "kinds": kinds, "jobs": jobs,
+        ]
     }
 }
