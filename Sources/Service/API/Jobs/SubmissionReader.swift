@@ -115,18 +115,17 @@ struct SubmissionReader {
     }
 
     private func checkIdentifiers(_ attachments: some Sequence<(FieldReader, SubmissionRequest.Attachment)>) {
-        var identifiers: Set<String> = []
-        var parts: Set<String> = []
-        var uploads: Set<UploadID> = []
+        var taken: [String: Set<String>] = [:]
         for (reader, attachment) in attachments {
-            if !attachment.identifier.isEmpty, !identifiers.insert(attachment.identifier).inserted {
-                reader.addError("identifier", "Must be unique. Another attachment of the job has this identifier.")
+            func claim(_ field: String, _ value: String, _ clash: String) {
+                guard !taken[field, default: []].insert(value).inserted else { return }
+                reader.addError(field, "Must be unique. Another attachment of the job \(clash).")
             }
-            if case .part(let name) = attachment.source, !parts.insert(name).inserted {
-                reader.addError("part", "Must be unique. Another attachment of the job uses this part.")
-            }
-            if case .upload(let id) = attachment.source, !uploads.insert(id).inserted {
-                reader.addError("upload", "Must be unique. Another attachment of the job uses this upload.")
+            if !attachment.identifier.isEmpty { claim("identifier", attachment.identifier, "has this identifier") }
+            switch attachment.source {
+            case .part(let name): claim("part", name, "uses this part")
+            case .upload(let id): claim("upload", id.rawValue, "uses this upload")
+            case .url, .body: break
             }
         }
     }

@@ -33,12 +33,18 @@ public struct TenantExport: Sendable {
     /// Gives each record of a list as a line of JSON, without its end.
     public func lines(of list: List, _ take: (Data) throws -> Void) async throws {
         let records = service.records
+        func each<Element>(
+            of page: (_ cursor: String?) async throws -> Page<Element>,
+            as body: (Element) async throws -> some Encodable
+        ) async throws {
+            try await Page.forEach(of: page) { try take(line(try await body($0))) }
+        }
         switch list {
         case .jobs:
-            try await Page.forEach(of: {
+            try await each {
                 try await records.jobs(of: tenant, where: RecordFilter(), after: $0, limit: Self.page)
-            }) {
-                try take(line(service.body(of: $0, access: [])))
+            } as: {
+                service.body(of: $0, access: [])
             }
         case .attachments:
             try await attachments { try take(line(service.document(of: $0, access: nil))) }
@@ -62,34 +68,36 @@ public struct TenantExport: Sendable {
                 place = last
             }
         case .responses:
-            try await Page.forEach(of: { try await records.responses(of: tenant, to: nil, after: $0, limit: Self.page) }
-            ) { record in
-                var call: CallRecord?
-                if let id = record.call { call = try await records.call(id, of: tenant) }
-                try take(line(ResponseDocument(record: record, call: call).json))
+            try await Page.forEach(of: {
+                try await records.responses(of: tenant, to: nil, after: $0, limit: Self.page)
+            }) {
+                try take(line(try await service.document(of: $0)))
             }
         case .categories:
             for category in try await records.categories(of: tenant) { try take(line(category)) }
         case .calls:
-            try await Page.forEach(of: {
+            try await each {
                 try await records.calls(of: tenant, where: CallFilter(), after: $0, limit: Self.page)
-            }) {
-                try take(line($0.shown))
+            } as: {
+                $0.shown
             }
         case .uploads:
-            try await Page.forEach(of: { try await records.uploads(of: tenant, in: nil, after: $0, limit: Self.page) })
-            {
-                try take(line($0.shown))
+            try await each {
+                try await records.uploads(of: tenant, in: nil, after: $0, limit: Self.page)
+            } as: {
+                $0.shown
             }
         case .keys:
-            try await Page.forEach(of: { try await records.keys(of: tenant, after: $0, limit: Self.page) }) {
-                try take(line($0.shown))
+            try await each {
+                try await records.keys(of: tenant, after: $0, limit: Self.page)
+            } as: {
+                $0.shown
             }
         case .audit:
-            try await Page.forEach(of: {
+            try await each {
                 try await records.audit(of: tenant, where: AuditFilter(), after: $0, limit: Self.page)
-            }) {
-                try take(line($0))
+            } as: {
+                $0
             }
         }
     }

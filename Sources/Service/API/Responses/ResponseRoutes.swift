@@ -36,11 +36,7 @@ struct ResponseRoutes: Sendable {
         let page = try await service.records.responses(
             of: tenant, to: notification, after: part.cursor, limit: part.limit)
         var documents: [JSONValue] = []
-        for record in page.elements {
-            var call: CallRecord?
-            if let id = record.call { call = try await service.records.call(id, of: tenant) }
-            documents.append(try ResponseDocument(record: record, call: call).json)
-        }
+        for record in page.elements { documents.append(try await service.document(of: record)) }
         return .page("responses", documents, next: page.next)
     }
 }

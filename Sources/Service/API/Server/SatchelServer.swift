@@ -1,6 +1,5 @@
 public import HTTPServer
 import Hummingbird
-import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
