@@ -46,21 +46,6 @@ public struct GrantRecord: Hashable, Sendable, Codable {
     public var createdAt: Instant
     public var expiresAt: Instant
     @Nullable public var revokedAt: Instant?
-
-    public init(
-        id: String, tenant: TenantID, attachment: AttachmentID, parent: String?, renditions: [RenditionRole]?,
-        leaseLimit: Int, createdAt: Instant, expiresAt: Instant, revokedAt: Instant?
-    ) {
-        self.id = id
-        self.tenant = tenant
-        self.attachment = attachment
-        self.parent = parent
-        self.renditions = renditions
-        self.leaseLimit = leaseLimit
-        self.createdAt = createdAt
-        self.expiresAt = expiresAt
-        self.revokedAt = revokedAt
-    }
 }
 
 /// One started access; it holds the bytes against retention while it lives.
@@ -73,20 +58,6 @@ public struct LeaseRecord: Hashable, Sendable, Codable {
     public var startedAt: Instant
     public var expiresAt: Instant
     @Nullable public var stoppedAt: Instant?
-
-    public init(
-        id: String, tenant: TenantID, attachment: AttachmentID, grant: String?, renditions: [RenditionRole]?,
-        startedAt: Instant, expiresAt: Instant, stoppedAt: Instant?
-    ) {
-        self.id = id
-        self.tenant = tenant
-        self.attachment = attachment
-        self.grant = grant
-        self.renditions = renditions
-        self.startedAt = startedAt
-        self.expiresAt = expiresAt
-        self.stoppedAt = stoppedAt
-    }
 }
 
 /// A lease's little sister for payloads: reusable, uncounted, pins nothing.
@@ -98,17 +69,4 @@ public struct LinkRecord: Hashable, Sendable, Codable {
     public var createdAt: Instant
     public var expiresAt: Instant
     @Nullable public var revokedAt: Instant?
-
-    public init(
-        id: String, tenant: TenantID, attachment: AttachmentID, renditions: [RenditionRole]?, createdAt: Instant,
-        expiresAt: Instant, revokedAt: Instant?
-    ) {
-        self.id = id
-        self.tenant = tenant
-        self.attachment = attachment
-        self.renditions = renditions
-        self.createdAt = createdAt
-        self.expiresAt = expiresAt
-        self.revokedAt = revokedAt
-    }
 }

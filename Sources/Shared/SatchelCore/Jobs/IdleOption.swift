@@ -12,11 +12,6 @@ public struct IdleOption: Hashable, Sendable {
     public var name: Name
     /// For a person, after "as": `a still picture has no length`.
     public var reason: String
-
-    public init(name: Name, reason: String) {
-        self.name = name
-        self.reason = reason
-    }
 }
 
 extension RenditionRequest {

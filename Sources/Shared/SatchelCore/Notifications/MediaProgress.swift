@@ -38,12 +38,6 @@ public struct MediaFailure: Hashable, Sendable {
     public var error: ErrorReport
     /// Whether it is still being tried again.
     public var isRetried: Bool
-
-    public init(identifier: String, error: ErrorReport, isRetried: Bool) {
-        self.identifier = identifier
-        self.error = error
-        self.isRetried = isRetried
-    }
 }
 
 /// What was done about the media of a notification, for its record.
