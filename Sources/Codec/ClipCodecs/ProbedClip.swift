@@ -35,10 +35,7 @@ struct ProbedClip: ~Copyable {
             if let refusal = error.refusal { throw refusal }
             if error.code == satchel_averror_invaliddata && !demuxers.isExpected { return nil }
             if error.code == satchel_averror_invaliddata, !WorkTime.isUp {
-                let reason = FileBoxes.lackOfIndex(in: bytes) { count, offset in
-                    var read = [UInt8](repeating: 0, count: count)
-                    return unsafe pread(descriptor, &read, count, off_t(offset)) == count ? read : nil
-                }
+                let reason = FileBoxes.lackOfIndex(in: bytes) { allBytes(descriptor, count: $0, from: $1) }
                 let head = try readBytes(descriptor, count: 1 << 16)
                 throw .unreadable(reason ?? BrokenContainer.finding(of: head, bytes: bytes, sniffed: sniffed))
             }
@@ -50,10 +47,7 @@ struct ProbedClip: ~Copyable {
         _ descriptor: Int32, bytes: Int64, demuxers: Demuxers
     ) throws(FFmpegFailure) -> Demuxer? {
         let certainty = demuxers.isExpected ? 1 : Demuxers.certainty
-        let ranges = FollowingParts.ranges(of: bytes) { count, offset in
-            var read = [UInt8](repeating: 0, count: count)
-            return unsafe pread(descriptor, &read, count, off_t(offset)) == count ? read : nil
-        }
+        let ranges = FollowingParts.ranges(of: bytes) { allBytes(descriptor, count: $0, from: $1) }
         let following = FollowingParts(descriptor, ranges: ranges.dropFirst(), formats: demuxers.allowed)
         if let demuxer = try Demuxer.open(
             descriptor, bytes: ranges.first?.upperBound ?? bytes, formats: demuxers.allowed, minimumScore: certainty,

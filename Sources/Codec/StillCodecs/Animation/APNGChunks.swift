@@ -149,7 +149,7 @@ struct APNGChunks: Hashable, Sendable {
 }
 
 /// The cyclic redundancy check of PNG's chunks (PNG 3, annex D).
-private enum Checksum {
+enum Checksum {
     private static let table: [UInt32] = (0..<256).map { value in
         (0..<8).reduce(UInt32(value)) { sum, _ in sum & 1 == 1 ? 0xEDB8_8320 ^ (sum >> 1) : sum >> 1 }
     }

@@ -42,17 +42,12 @@ enum AnnouncedSize {
 
     /// ISO/IEC 23008-12, 6.5.3: a box `ispe` has its flags, the width and the height.
     private static func heif(_ bytes: UnsafeRawBufferPointer) -> Int64? {
-        let name = Array("ispe".utf8)
-        var largest: Int64?
-        var position = 0
         // Properties come before the data, within the first few kilobytes.
-        let end = min(bytes.count, 64 << 10) - 16
-        while position < end {
-            if unsafe bytes[position..<position + 4].elementsEqual(name) {
-                let found = unsafe area(number(bytes, position + 8, 4), number(bytes, position + 12, 4))
-                largest = max(largest ?? 0, found)
-            }
-            position += 1
+        let head = unsafe UnsafeRawBufferPointer(rebasing: bytes.prefix(64 << 10))
+        var (largest, position): (Int64?, Int) = (nil, 0)
+        while let place = unsafe head.place(of: "ispe", from: position), place + 16 <= head.count {
+            largest = unsafe max(largest ?? 0, area(number(head, place + 8, 4), number(head, place + 12, 4)))
+            position = place + 4
         }
         return largest
     }

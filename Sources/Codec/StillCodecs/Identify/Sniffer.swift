@@ -136,6 +136,12 @@ package func readBytes(
     return bytes
 }
 
+/// The same; nil where there are fewer, or they can't be read.
+package func allBytes(_ descriptor: Int32, count: Int, from start: Int64) -> [UInt8]? {
+    guard let bytes = try? readBytes(descriptor, count: count, from: start) else { return nil }
+    return bytes.count == count ? bytes : nil
+}
+
 /// The bytes of an open regular file.
 package func fileBytes(_ descriptor: Int32) throws(AttachmentError) -> Int64 {
     var status = stat()

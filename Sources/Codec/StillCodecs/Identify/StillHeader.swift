@@ -1,12 +1,11 @@
 package import SatchelCore
-import Glibc
 
 /// What the first bytes of a BMP or an APNG say, so that limits are checked before a decoder sees it.
 package struct StillHeader {
     package var size: PixelSize
 
     package static func bmp(_ descriptor: Int32) -> StillHeader? {
-        guard let bytes = read(descriptor, 26, at: 0), bytes.starts(with: [0x42, 0x4d]) else { return nil }
+        guard let bytes = allBytes(descriptor, count: 26, from: 0), bytes.starts(with: [0x42, 0x4d]) else { return nil }
         let isCore = little(bytes, at: 14, count: 4) == 12
         let width: Int
         let height: Int
@@ -24,13 +23,13 @@ package struct StillHeader {
 
     package static func apng(_ descriptor: Int32, bytes fileBytes: Int64) -> StillHeader? {
         let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-        guard let start = read(descriptor, 24, at: 0), start.starts(with: signature) else { return nil }
+        guard let start = allBytes(descriptor, count: 24, from: 0), start.starts(with: signature) else { return nil }
         let size = PixelSize(width: Int(big(start, at: 16)), height: Int(big(start, at: 20)))
         guard size.width > 0, size.height > 0 else { return nil }
         var position: Int64 = 8
         // acTL comes before the first IDAT, or it isn't an animation.
         for _ in 0..<1000 {
-            guard let chunk = read(descriptor, 16, at: position) else { return nil }
+            guard let chunk = allBytes(descriptor, count: 16, from: position) else { return nil }
             let name = String(decoding: chunk[4..<8], as: UTF8.self)
             if name == "IDAT" { return nil }
             if name == "acTL" {
@@ -40,12 +39,6 @@ package struct StillHeader {
             guard position < fileBytes else { return nil }
         }
         return nil
-    }
-
-    private static func read(_ descriptor: Int32, _ count: Int, at offset: Int64) -> [UInt8]? {
-        var buffer = [UInt8](repeating: 0, count: count)
-        guard unsafe pread(descriptor, &buffer, count, Int(offset)) == count else { return nil }
-        return buffer
     }
 
     private static func little(_ bytes: [UInt8], at offset: Int, count: Int) -> UInt32 {

@@ -16,7 +16,7 @@ enum PNGChunks {
             var end = file.count
             var name = ""
             if position + 12 <= file.count {
-                let length = (0..<4).reduce(0) { unsafe $0 << 8 | Int(file[position + $1]) }
+                let length = unsafe number(UnsafeRawBufferPointer(file), position, 4)
                 name = unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self)
                 isBroken = length > file.count - position - 12
                 if !isBroken { end = position + 12 + length }
@@ -38,65 +38,59 @@ enum PNGChunks {
         for index in kept..<max(kept, file.count) { unsafe file[index] = 0 }
     }
 
-    /// Makes those colours of a palette 0 that are quite transparent. The file must be whole. A list of more transparencies than there
-    /// are colours counts for nothing, as for libpng.
-    static func clearHidden(in file: UnsafeMutableRawBufferPointer) {
-        var position = 8
-        var palette: Range<Int>?
-        while position + 12 <= file.count {
-            let length = (0..<4).reduce(0) { unsafe $0 << 8 | Int(file[position + $1]) }
-            let data = position + 8..<position + 8 + length
-            guard data.upperBound + 4 <= file.count else { return }
-            switch unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self) {
-            case "PLTE": palette = data
-            case "tRNS":
-                guard let palette, data.count <= palette.count / 3 else { return }
-                for (index, place) in data.enumerated() where unsafe file[place] == 0 {
-                    let colour = palette.lowerBound + 3 * index
-                    for place in colour..<min(colour + 3, palette.upperBound) { unsafe file[place] = 0 }
-                }
-                let checksum = unsafe checksum(file, palette.lowerBound - 4..<palette.upperBound)
-                unsafe file.storeBytes(of: checksum.bigEndian, toByteOffset: palette.upperBound, as: UInt32.self)
-                return
-            default: break
-            }
-            position = data.upperBound + 4
+    /// The chunks one after the other, up to the first that isn't whole: their names, and where their data is.
+    private static func chunks(of file: UnsafeRawBufferPointer) -> some Sequence<(name: String, data: Range<Int>)> {
+        sequence(state: 8) { position in
+            guard position + 12 <= file.count, case let length = unsafe number(file, position, 4),
+                length <= file.count - position - 12
+            else { return nil }
+            defer { position += 12 + length }
+            let name = unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self)
+            return (name, position + 8..<position + 8 + length)
         }
     }
 
-    /// CRC-32 as PNG has it (ISO 3309), of a chunk's name and data.
-    private static func checksum(_ file: UnsafeMutableRawBufferPointer, _ places: Range<Int>) -> UInt32 {
-        var value = UInt32.max
-        for place in places {
-            value ^= unsafe UInt32(file[place])
-            for _ in 0..<8 { value = value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }
+    private static func number(_ file: UnsafeRawBufferPointer, _ place: Int, _ bytes: Int) -> Int {
+        (0..<bytes).reduce(0) { unsafe $0 << 8 | Int(file[place + $1]) }
+    }
+
+    /// Makes those colours of a palette 0 that are quite transparent. The file must be whole. A list of more transparencies than there
+    /// are colours counts for nothing, as for libpng.
+    static func clearHidden(in file: UnsafeMutableRawBufferPointer) {
+        var palette = 0..<0
+        for (name, data) in unsafe chunks(of: UnsafeRawBufferPointer(file)) {
+            if name == "PLTE" { palette = data }
+            guard name == "tRNS" else { continue }
+            guard !palette.isEmpty, data.count <= palette.count / 3 else { return }
+            for (index, place) in data.enumerated() where unsafe file[place] == 0 {
+                let colour = palette.lowerBound + 3 * index
+                for place in colour..<min(colour + 3, palette.upperBound) { unsafe file[place] = 0 }
+            }
+            let checksum = unsafe Checksum.of([UInt8](file[palette.lowerBound - 4..<palette.upperBound]).span)
+            unsafe file.storeBytes(of: UInt32(checksum).bigEndian, toByteOffset: palette.upperBound, as: UInt32.self)
+            return
         }
-        return ~value
     }
 
     /// What its chunks say of its colours, by PNG 3's precedence: cICP, iCCP, sRGB, then gAMA and cHRM. Nil where that is a
     /// profile or nothing.
     static func colour(in file: UnsafeRawBufferPointer) -> CodedColour? {
-        var (position, hasProfile) = (8, false)
+        var hasProfile = false
         var gamma: Int?
         var chromaticities: [Int]?
-        while position + 12 <= file.count {
+        for (name, data) in unsafe chunks(of: file).prefix(while: { $0.name != "IDAT" }) {
             func number(_ place: Int, _ bytes: Int) -> Int {
-                (0..<bytes).reduce(0) { unsafe $0 << 8 | Int(file[position + place + $1]) }
+                unsafe self.number(file, data.lowerBound + place, bytes)
             }
-            let length = number(0, 4)
-            guard length <= file.count - position - 12 else { break }
-            switch unsafe (String(decoding: file[position + 4..<position + 8], as: UTF8.self), length) {
-            case ("cICP", 4) where number(10, 2) == 1 && number(8, 1) != 2 && number(9, 1) != 2:
+            switch (name, data.count) {
+            case ("cICP", 4) where number(2, 2) == 1 && number(0, 1) != 2 && number(1, 1) != 2:
                 // RGB in full range: others aren't for pictures.
-                return CodedColour(primaries: number(8, 1), transfer: number(9, 1))
+                return CodedColour(primaries: number(0, 1), transfer: number(1, 1))
             case ("iCCP", _), ("sRGB", _): hasProfile = true
-            case ("gAMA", 4): gamma = number(8, 4)
-            case ("cHRM", 32): chromaticities = (0..<8).map { number(8 + 4 * $0, 4) }
-            case ("IDAT", _): position = file.count
+            case ("gAMA", 4): gamma = number(0, 4)
+            case ("cHRM", 32): chromaticities = (0..<8).map { number(4 * $0, 4) }
             default: break
             }
-            position += 12 + length
         }
         return hasProfile || gamma == nil && chromaticities == nil
             ? nil : CodedColour(gamma: gamma, chromaticities: chromaticities)
@@ -104,14 +98,8 @@ enum PNGChunks {
 
     /// Returns whether the pixels match their own zlib checksum, even if the checksum of a chunk is wrong.
     static func isSound(_ file: UnsafeRawBufferPointer, of size: PixelSize) -> Bool {
-        var (position, data) = (8, [UInt8]())
-        while position + 12 <= file.count {
-            let length = (0..<4).reduce(0) { unsafe $0 << 8 | Int(file[position + $1]) }
-            guard length <= file.count - position - 12 else { break }
-            if unsafe file[position + 4..<position + 8].elementsEqual("IDAT".utf8) {
-                unsafe data += file[position + 8..<position + 8 + length]
-            }
-            position += 12 + length
+        let data = unsafe chunks(of: file).reduce(into: [UInt8]()) { data, chunk in
+            if chunk.name == "IDAT" { unsafe data += file[chunk.data] }
         }
         // Four channels of 16 bits, and what rows have besides.
         let most = Int(size.area) * 8 + size.height * 16
@@ -120,11 +108,6 @@ enum PNGChunks {
 
     /// Whether the chunks lead to the one that ends a PNG.
     static func hasEnd(_ file: UnsafeRawBufferPointer) -> Bool {
-        var position = 8
-        while position + 12 <= file.count {
-            if unsafe file[position + 4..<position + 8].elementsEqual("IEND".utf8) { return true }
-            position += 12 + (0..<4).reduce(0) { unsafe $0 << 8 | Int(file[position + $1]) }
-        }
-        return false
+        unsafe chunks(of: file).contains { $0.name == "IEND" }
     }
 }

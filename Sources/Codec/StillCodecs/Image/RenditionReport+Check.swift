@@ -9,7 +9,6 @@ extension RenditionReport {
     ///   - hasAlpha: Whether a still has alpha; nil where both are right.
     /// - Throws: ``AttachmentError/codecCrashed(reason:)`` where the file can't be read, or is another.
     func check(_ descriptor: Int32, hasAlpha: Bool? = nil) throws(AttachmentError) {
-        let name = type.format.name
         var found = RenditionReport(role: role, type: type, bytes: try fileBytes(descriptor), note: "")
         var foundAlpha = hasAlpha
         if type == .gif {
@@ -19,25 +18,17 @@ extension RenditionReport {
             found.size = PixelSize(width: file.width, height: file.height)
             if file.end == .marked, file.lost == 0 { found.duration = Double(delays * 10) / 1000 }
         } else if let format = type.format.picture {
-            do {
-                let header = try SourceBytes(descriptor, limit: .max).load(format)
-                found.size = PixelSize(width: header.width, height: header.pageHeight)
-                if header.pages > 1 { found.duration = Double((header.integers("delay") ?? []).reduce(0, +)) / 1000 }
-                if hasAlpha != nil { foundAlpha = header.hasAlpha }
-            } catch let failure as VipsFailure {
-                if WorkTime.isUp { throw WorkTime.failure }
-                throw .codecCrashed(reason: "the \(name) that was written can't be read: \(failure.text)")
-            } catch let error as AttachmentError {
-                throw error
-            } catch {
-                throw .codecCrashed(reason: "\(error)")
-            }
+            let source = try SourceBytes(descriptor, limit: .max)
+            let header = try scaling { () throws(VipsFailure) in try source.load(format) }
+            found.size = PixelSize(width: header.width, height: header.pageHeight)
+            if header.pages > 1 { found.duration = Double((header.integers("delay") ?? []).reduce(0, +)) / 1000 }
+            if hasAlpha != nil { foundAlpha = header.hasAlpha }
         }
         // Frames that are alike may have become one, which is a still.
         let lasts = type == .webp && found.duration == nil ? duration : found.duration
         guard found.bytes == bytes, found.size == size, lasts == duration, foundAlpha == hasAlpha else {
-            throw .codecCrashed(
-                reason: "the \(name) that was written isn't the one that is reported: \(found), alpha \(foundAlpha ?? false)")
+            let what = "\(found), \(foundAlpha == true ? "with" : "without") alpha"
+            throw .codecCrashed(reason: "the \(type.format.name) that was written isn't what is reported: \(what)")
         }
     }
 }

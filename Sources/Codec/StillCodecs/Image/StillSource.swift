@@ -236,13 +236,13 @@ extension Picture {
     }
 }
 
-/// Runs `body` on pixels that were decoded before, where only the machine can fail.
+/// Runs `body` on what was decoded or written before, where only the machine can fail.
 func scaling<Result: ~Copyable>(_ body: () throws(VipsFailure) -> Result) throws(AttachmentError) -> Result {
     do {
         return try body()
     } catch {
         if WorkTime.isUp { throw WorkTime.failure }
-        throw .codecCrashed(reason: "scaling failed: \(error.text)")
+        throw .codecCrashed(reason: "libvips failed: \(error.text)")
     }
 }
 
