@@ -53,7 +53,8 @@ HEVC = ("-c:v", "libx265", "-preset", "fast", "-tag:v", "hvc1", "-x265-params",
         "log-level=error:pools=none:frame-threads=1:info=0")
 sample("mp4/hevc.mp4", film(codec=(*HEVC, "-pix_fmt", "yuv420p")), traits="hevc, aac", **M)
 sample("mp4/hdr.mp4", film("-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc",
-                           codec=(*HEVC, "-pix_fmt", "yuv420p10le")), traits="hevc, 10 bit, hdr", **M)
+                           codec=(*HEVC, "-pix_fmt", "yuv420p10le")), findings=["omissions left_out hdr"],
+       traits="hevc, 10 bit, hdr", **M)
 sample("mp4/av1.mp4", film("-b:v", "0", "-cpu-used", "8", "-row-mt", "0", "-threads", "1", crf=45,
                            codec=("-c:v", "libaom-av1", "-pix_fmt", "yuv420p")), traits="av1, aac", **M)
 sample("mp4/mpeg4.mp4", film("-q:v", "8", crf=None, codec=("-c:v", "mpeg4")), traits="mpeg-4 part 2, aac", **M)

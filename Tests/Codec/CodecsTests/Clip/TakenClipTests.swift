@@ -289,4 +289,45 @@ import Testing
                 == .unsupportedFeature(
                     reason: "its sound is \(coding.name), which is not supported", advice: "Convert it to AAC."))
     }
+
+    /// Codings by container, with one frame for each `step` of 40 ms.
+    private static let sparse = [
+        ("mkv", "libx264 -preset ultrafast"), ("mkv", "libx265 -preset ultrafast -x265-params log-level=none:pools=1"),
+        ("mp4", "libx264 -preset veryfast -bf 2 -g 2"), ("webm", "libvpx -deadline realtime"), ("mov", "mpeg4"),
+        ("ts", "libx264 -preset ultrafast"), ("ts", "libx265 -preset ultrafast -x265-params log-level=none:pools=1"),
+        ("ts", "mpeg2video"), ("avi", "mpeg4"),
+    ]
+
+    @Test(arguments: sparse, [(50, true), (100, false), (100, true), (200, true)])
+    func `a clip of few frames is taken with all of them`(
+        kind: (suffix: String, coding: String), pace: (step: Int, hasAudio: Bool)
+    ) throws {
+        let (step, hasAudio) = pace
+        let source = file("a.\(kind.suffix)")
+        let audio = kind.suffix == "webm" ? "libopus" : kind.suffix == "avi" ? "mp3" : "aac"
+        let seconds = step * 4 / 25
+        try Tool.ffmpeg(
+            ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=\(seconds)"]
+                + (hasAudio ? ["-f", "lavfi", "-i", "sine=duration=\(seconds)", "-c:a", audio] : [])
+                + ["-vf", "select='not(mod(n,\(step)))'", "-vsync", "vfr", "-pix_fmt", "yuv420p", "-c:v"]
+                + kind.coding.split(separator: " ").map(String.init), to: source)
+        var profile = Profile.notification
+        profile.video?.maximumDuration = 60
+        let made = try #require(try Clips.render(source, profile: profile))
+        #expect(made.probeResult.kind == .video && made.ending.losses.isEmpty, "\(made.ending.losses)")
+        #expect(!made.ending.diagnosis.evidence.contains { $0.part == .video }, "\(made.ending.diagnosis.evidence)")
+        func times(_ url: URL) throws -> [Double] {
+            let told = try Tool.text(
+                "ffprobe",
+                [
+                    "-v", "error", "-select_streams", "v", "-show_entries", "frame=best_effort_timestamp_time", "-of",
+                    "csv=p=0", url.path,
+                ])
+            return told.split(whereSeparator: { !"0123456789.-".contains($0) }).compactMap { Double($0) }.sorted()
+        }
+        let (given, shown) = (try times(source), try times(made.file(.main)))
+        #expect(given.count >= 4 || kind.suffix == "mov")
+        let moved = zip(given, shown).map { $0 - $1 - (given[0] - shown[0]) }
+        #expect(shown.count == given.count && moved.allSatisfy { abs($0) < 0.05 }, "\(given) and \(shown)")
+    }
 }

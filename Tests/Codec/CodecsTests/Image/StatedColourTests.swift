@@ -110,6 +110,8 @@ import Testing
         let pairs = try names.map { name in
             let made = try Rendered.of(
                 directory.url.appending(path: name), in: directory.url, profile: profile)
+            let isHDR = ["pq", "hlg", "shade"].contains { name.contains($0) }
+            #expect(made.ending.omissions.contains(.hdr) == isHDR, "\(name): \(made.ending.omissions)")
             return (try made.path(.main), directory.url.appending(path: "expected-\(name).png").path)
         }
         for (name, difference) in zip(names, try PictureJudge.differences(pairs)) {

@@ -342,7 +342,7 @@ import Testing
 
     // MARK: Changed codes
 
-    @Test(arguments: ["baseline.jpg", "full-chroma.jpg", "progressive.jpg"])
+    @Test(arguments: ["baseline.jpg", "full-chroma.jpg", "progressive.jpg", "grey.jpg", "cmyk.jpg"])
     func `a JPEG of which bits are left over is never called whole`(whole: String) throws {
         // Changes of one bit that djpeg complains of, though it finds a code for every block.
         let names = try PictureJudge.run(

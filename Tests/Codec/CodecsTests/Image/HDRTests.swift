@@ -1,0 +1,86 @@
+import SatchelCore
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ClipCodecs
+@testable import StillCodecs
+
+/// HDR that no result has is an omission, in every format that can have it.
+@Suite struct HDRTests: ~Copyable {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// Files of a kind, with what another reader than ours says of their light: `PQ`, `HLG`, `map`, or `-`.
+    private static let kinds = [
+        "avif": """
+        for name, transfer in curves.items():
+            for suffix, frames in (('still', frame[:1]), ('moving', frame)):
+                file = f'{name}-{suffix}.avif'
+                run('avifenc', '-s', '9', '-d', '10', '--cicp', f'9/{transfer}/9', '--fps', '5', *frames, file)
+                told(file, told_by('avifdec', '--info', file))
+        """,
+        "heic": """
+        # What the recipe wrote: no tool here tells of it. The numbers take the place of a profile.
+        profile = ImageCms.ImageCmsProfile(ImageCms.createProfile('sRGB')).tobytes()
+        Image.open('a.png').convert('RGB').save('profile.png', icc_profile=profile)
+        run('heif-enc', 'profile.png', '-o', 'profile.heic')
+        data = open('profile.heic', 'rb').read()
+        for name, transfer in curves.items():
+            numbers = b'nclx' + b''.join(n.to_bytes(2, 'big') for n in (9, transfer, 9)) + b'\\x80'
+            open(name + '.heic', 'wb').write(data.replace(b'colrprof' + profile[:7], b'colr' + numbers))
+            run('heif-convert', name + '.heic', name + '.png'); told(name + '.heic', name)
+        """,
+        "jxl": """
+        for name, space in (('pq', 'PeQ'), ('hlg', 'HLG'), ('sdr', 'SRG')):
+            run('cjxl', '-d', '0', '-x', f'color_space=RGB_D65_202_Rel_{space}', 'a.ppm', name + '.jxl')
+            told(name + '.jxl', told_by('jxlinfo', name + '.jxl'))
+        # A box of a gain map beside the picture (ISO/IEC 18181-2).
+        data = open('sdr.jxl', 'rb').read(); boxes = b'\\0\\0\\0\\x0cJXL \\r\\n\\x87\\n\\0\\0\\0\\x14ftypjxl \\0\\0\\0\\0jxl '
+        for name, kind in (('map', b'jhgm'), ('other', b'abcd')):
+            open(name + '.jxl', 'wb').write(boxes + (12).to_bytes(4, 'big') + kind + bytes(4)
+                + (len(data) + 8).to_bytes(4, 'big') + b'jxlc' + data)
+            run('djxl', name + '.jxl', name + '.png'); told(name + '.jxl', name)
+        """,
+        "mp4": """
+        for name, transfer in (('pq', 'smpte2084'), ('hlg', 'arib-std-b67'), ('sdr', 'bt709')):
+            for suffix in ('mp4', 'mov', 'mkv'):
+                file = f'{name}.{suffix}'
+                run('ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=0.3', '-pix_fmt', 'yuv420p10le',
+                    '-c:v', 'libx265', '-x265-params', 'log-level=none:pools=1', '-preset', 'ultrafast', '-color_primaries',
+                    'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc', file)
+                told(file, told_by('ffprobe', '-v', 'error', '-show_entries', 'stream=color_transfer', file))
+        """,
+    ]
+
+    private static let prelude = """
+        os.chdir(args[0])
+        curves = {'pq': 16, 'hlg': 18, 'sdr': 13}
+        frame = ['a.png', 'b.png']
+        for name in ('a.png', 'a.ppm'): subprocess.run(['convert', '-size', '64x48', 'gradient:red-blue', '-depth', '16', name], check=True)
+        subprocess.run(['convert', '-size', '64x48', 'gradient:green-white', '-depth', '16', 'b.png'], check=True)
+        def run(*command): subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        def told_by(*command): return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        def told(file, text):
+            names = {'PQ': ('2084', 'pq transfer', 'char. : 16'), 'HLG': ('b67', 'hlg transfer', 'char. : 18')}
+            by_name = {'pq': 'PQ', 'hlg': 'HLG', 'map': 'map'}.get(text, '-')
+            say(file, next((name for name, all in names.items() if any(word in text.lower() for word in all)), by_name))
+
+        """
+
+    @Test(arguments: ["avif", "heic", "jxl", "mp4"]) func `HDR that is left out is an omission`(kind: String) throws {
+        let files = try PictureJudge.run(Self.prelude + (Self.kinds[kind] ?? ""), [directory.path])
+        for line in files {
+            let words = line.split(separator: " ").map(String.init)
+            let made = try Rendered.of(directory.url.appending(path: words[0]), in: directory.url)
+            let wanted = ["PQ": [Finding.hdr], "HLG": [.hdr], "map": [.gainMap]][words[1]] ?? []
+            #expect(made.probeResult.diagnosis.omissions.filter { [.hdr, .gainMap].contains($0) } == wanted, "\(line)")
+            let told = Diagnosis.result(.full, error: nil, diagnosis: made.ending.diagnosis)
+            #expect(told?.contains("without HDR") == !wanted.isEmpty, "\(line): \(told ?? "")")
+        }
+        #expect(Set(files.map { $0.split(separator: " ").last ?? "" }).isSuperset(of: ["PQ", "HLG", "-"]), "\(files)")
+    }
+}
