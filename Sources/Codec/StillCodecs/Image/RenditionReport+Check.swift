@@ -25,7 +25,8 @@ extension RenditionReport {
             if hasAlpha != nil { foundAlpha = header.hasAlpha }
         }
         // Frames that are alike may have become one, which is a still.
-        let lasts = type == .webp && found.duration == nil ? duration : found.duration
+        let mayBeOne = type == .webp && hasAlpha == nil && found.duration == nil
+        let lasts = mayBeOne ? duration : found.duration
         guard found.bytes == bytes, found.size == size, lasts == duration, foundAlpha == hasAlpha else {
             let what = "\(found), \(foundAlpha == true ? "with" : "without") alpha"
             throw .codecCrashed(reason: "the \(type.format.name) that was written isn't what is reported: \(what)")
