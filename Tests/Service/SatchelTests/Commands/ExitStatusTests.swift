@@ -36,7 +36,7 @@ import Testing
         Case(.notFound, "notification show none"),
     ]
 
-    @Test(arguments: cases)
+    @Test(.inCheck("runs every command"), arguments: cases)
     func `each command ends with the status that is documented`(what: Case) throws {
         let user = try CommandLineUser()
         try user.sample("jpeg/coffee.jpg", as: "photos/a.jpg")

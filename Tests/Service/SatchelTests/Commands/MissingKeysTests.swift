@@ -39,7 +39,7 @@ import Testing
         var testDescription: String { rawValue }
     }
 
-    @Test(arguments: Need.allCases)
+    @Test(.inCheck("runs every command"), arguments: Need.allCases)
     func `without the keys that its store needs, each command is refused, names the path and makes no keys`(
         need: Need
     ) throws {
