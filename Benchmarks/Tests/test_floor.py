@@ -1,5 +1,6 @@
 """What pgbench runs is what Satchel runs."""
 
+import re
 import unittest
 from pathlib import Path
 
@@ -21,10 +22,8 @@ _SHARED = (
     "INSERT INTO blobs (tenant, sha256, name, bytes, refs)",
     "ON CONFLICT (tenant, sha256) WHERE NOT damaged DO UPDATE SET refs =",
     "DELETE FROM tombstones WHERE name = ANY(",
-    "INSERT INTO renditions (tenant, attachment, role, blob, sha256, bytes, media_type, width, height,",
     "DELETE FROM queue WHERE job = ",
     "UPDATE jobs SET state = ",
-    "DO UPDATE SET stored_bytes = usage.stored_bytes + excluded.stored_bytes,",
     "LEFT JOIN calls ON calls.job = jobs.key AND calls.generation = jobs.generation",
 )
 
@@ -40,6 +39,26 @@ class FloorTests(unittest.TestCase):
         for words in map(_plain, _SHARED):
             self.assertIn(words, sources)
             self.assertIn(words, script)
+
+    def test_its_columns_are_those_of_the_store(self):
+        renditions, jobs, usage = (
+            self._columns(*place) for place in (
+                ("Records/SQLRecordStore+Delivering.swift", 'into: "renditions"'),
+                ("Records/SQLRecordStore+Delivering.swift", '"jobs",'),
+                ("Engine/RecordTransaction.swift", 'to: "usage"')))
+        script = _plain(floor.script(1))
+        own = re.search(r"INSERT INTO renditions \((.*?)\)", script)[1].split(", ")
+        # The others are those of encryption.
+        self.assertEqual(renditions[:len(own)], own)
+        self.assertEqual(jobs, re.findall(r"(\w+) = ", re.search(r"UPDATE jobs SET (.*?) WHERE", script)[1]))
+        sums = re.findall(r"(\w+) = usage\.", script)
+        self.assertEqual(usage, ["tenant", "slot", *sums])
+
+    def _columns(self, name, call):
+        """Those that are named in a statement's call."""
+        source = (_SOURCES / name).read_text()
+        start = source.index(call)
+        return re.findall(r'"(\w+)":', source[start:source.index("])\n", start)])
 
     def test_a_group_is_recorded_job_by_job(self):
         self.assertEqual(floor.script(32).count("DELETE FROM queue WHERE job = "), 32)
