@@ -155,8 +155,10 @@ run_part() {
         huffman) run "$1" ./Tests/Fuzz/fuzz.sh --seconds 15 huffman ;;
         # Changed samples through a batch and a service.
         storm) run "$1" ./Tests/System/storm.sh .build/debug/satchel ;;
-        # The soak's judge alone; `make soak` runs it whole.
-        soak) run "$1" env PYTHONPATH=Tests/System python3 -B -m unittest -q soak.tests.test_judge ;;
+        # The soak's judge, and what it asks a store; `make soak` runs it whole.
+        soak)
+            run "$1" env PYTHONPATH=Tests/System SATCHEL=.build/debug/satchel python3 -B -m unittest -q soak.tests.test_judge soak.tests.test_samples
+            ;;
         # Locks of packages, the list in SECURITY.md, the SBOM.
         supply) run "$1" ./Tests/supply.sh .build/debug ;;
         demo) run "$1" env PYTHONPATH=Tests/System SATCHEL=.build/debug/satchel python3 -B -m unittest -q demo.test_demo ;;

@@ -13,25 +13,27 @@ WITNESS = """
 CREATE TABLE witness (
     seq INTEGER PRIMARY KEY, what TEXT NOT NULL, job INTEGER NOT NULL, generation INTEGER NOT NULL, state TEXT, earlier_state TEXT,
     claim TEXT, earlier TEXT);
+CREATE TRIGGER witness_gone AFTER DELETE ON queue BEGIN
+    INSERT INTO witness (what, job, generation, earlier) VALUES ('gone', OLD.job, OLD.generation, OLD.claim);
+END;
 CREATE TRIGGER witness_end AFTER UPDATE OF state, finished_at, delivered_claim ON jobs
-WHEN NEW.state NOT IN ('pending', 'running') AND (OLD.state, OLD.finished_at, OLD.delivered_claim)
+WHEN NEW.state <> 'pending' AND (OLD.state, OLD.finished_at, OLD.delivered_claim)
     IS NOT (NEW.state, NEW.finished_at, NEW.delivered_claim)
 BEGIN
-    INSERT INTO witness (what, job, generation, earlier) VALUES ('gone', NEW.key, NEW.generation, OLD.claim);
-    INSERT INTO witness (what, job, generation, state, earlier_state, claim) VALUES (
-        'ended', NEW.key, NEW.generation, NEW.state, CASE OLD.state WHEN 'running' THEN 'pending' ELSE OLD.state END, NEW.delivered_claim);
+    INSERT INTO witness (what, job, generation, state, earlier_state, claim)
+    VALUES ('ended', NEW.key, NEW.generation, NEW.state, OLD.state, NEW.delivered_claim);
 END;
 """
 # Whose files these are, by directory.
 NAMED = {
-    "spool": """SELECT spool FROM attachments WHERE spool IS NOT NULL
-        UNION SELECT name FROM retained_spool UNION SELECT source FROM uploads WHERE finished_at IS NULL""",
+    "spool": """SELECT source FROM attachments WHERE source IS NOT NULL
+        UNION SELECT name FROM retained_sources UNION SELECT source FROM uploads WHERE finished_at IS NULL""",
     "staging": "SELECT '' WHERE false",
     "blobs": "SELECT name FROM blobs",
 }
 TABLES = {
     "jobs": "SELECT key, tenant, id, state, generation, delivered_claim, finished_at FROM jobs",
-    "queue": "SELECT key AS job, state, lane, attempt, due_at, claim FROM jobs WHERE state IN ('pending', 'running')",
+    "queue": "SELECT job, state, lane, attempt, due_at, claim FROM queue",
     "attachments": "SELECT tenant, id, job, generation, identifier, state FROM attachments",
     "witness": "SELECT *, 0 AS txid FROM witness ORDER BY seq",
 }
@@ -59,7 +61,7 @@ class Records:
         connection.close()
 
     def underway(self):
-        return self.query("SELECT count(*) AS count FROM jobs WHERE state IN ('pending', 'running')")[0]["count"]
+        return self.query("SELECT count(*) AS count FROM queue")[0]["count"]
 
     def strays(self, youth=YOUTH):
         """Files that are older, and no record's."""
