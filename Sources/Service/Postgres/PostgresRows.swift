@@ -110,9 +110,6 @@ final class PostgresAnswer: Sendable {
 
     var changes: Int { unsafe Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
-    /// What was done, in the server's word: `COMMIT`, or `ROLLBACK` where a commit could not be.
-    var command: String { unsafe String(cString: PQcmdStatus(handle)) }
-
     func value(_ row: Int, _ column: String) throws(PostgresError) -> [UInt8]? {
         let number = unsafe PQfnumber(handle, column)
         guard number >= 0 else { throw .unexpectedColumn(column) }

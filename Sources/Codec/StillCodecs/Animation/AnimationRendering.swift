@@ -134,7 +134,7 @@ struct AnimationRendering {
                 bytes: encoded.bytes,
                 seconds: watch.seconds, note: isKept ? "kept: \(note)" : note, effort: command.effort,
                 encodes: plan.attempts)
-            // What writes MP4 reads that back.
+            // The MP4 writer reads its own files back.
             if policy.type != .mp4 { try report.check(descriptor) }
             return (report, try defect.loss(when: order.profile.damaged), hindrance)
         }

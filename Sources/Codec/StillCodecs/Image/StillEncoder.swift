@@ -8,7 +8,7 @@ struct EncodedStill: ~Copyable {
     var bytes: EncodedBytes
     var type: MediaType
     var size: PixelSize
-    /// Nil where fewer pixels or colors may have made it opaque.
+    /// This is nil where fewer pixels or colors may have made the picture opaque.
     var hasAlpha: Bool?
     /// How often it was encoded.
     var encodes: Int

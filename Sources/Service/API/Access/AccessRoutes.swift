@@ -184,7 +184,7 @@ extension Service {
 }
 
 extension GrantRecord {
-    /// A grant as the API shows it to whoever it is given to.
+    /// A grant as the API shows it to its recipient.
     func shown(with token: AccessToken) -> JSONFields {
         [
             "id": id, "token": token.secretText, "attachmentId": attachment, "parentId": parent,

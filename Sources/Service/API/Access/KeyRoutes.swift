@@ -63,7 +63,7 @@ struct KeyRoutes: Sendable {
 }
 
 extension APIKeyRecord {
-    /// A key as its tenant sees it, which is whose it is.
+    /// A key as its own tenant sees it.
     var shown: JSONFields {
         [
             "id": id, "name": name, "roles": roles, "createdAt": createdAt, "expiresAt": expiresAt,
@@ -76,7 +76,7 @@ extension Request {
     /// Seconds that what a rotation replaces stays good: 30 days at most.
     private static let overlaps = 0.0...2_592_000
 
-    /// How long what a rotation replaces stays good, as the body says; a day where it says nothing.
+    /// How long a rotated key or secret stays valid: the time in the body, or a day.
     func overlap() async throws -> Duration {
         try await fields(["overlap"], isOptional: true) {
             .seconds(fraction: $0.number("overlap", in: Self.overlaps) ?? 86_400)
@@ -84,7 +84,7 @@ extension Request {
     }
 }
 
-/// What receivers verify a tenant's messages with: callbacks, events, and calls of handlers.
+/// The secrets by which receivers verify a tenant's callbacks, events and handler calls.
 struct WebhookSecretRoutes: Sendable {
     let service: Service
 

@@ -148,7 +148,7 @@ extension ConsoleAction {
         return .see("/console/attachments/\(ConsoleAPI.encoded(try visit.parameter("id")))", .revoked)
     }
 
-    /// What is live; whatever hangs on something else goes with that.
+    /// Revokes all live access. Access that was given under other access ends with it.
     static let revokeAllAccess = ConsoleAction(
         path: "/console/attachments/{id}/access/revoke", needs: .attachmentAccess
     ) { visit in

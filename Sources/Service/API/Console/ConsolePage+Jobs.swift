@@ -164,7 +164,7 @@ extension ConsolePage {
 }
 
 extension ConsoleAction {
-    /// Of a job that has ended meanwhile nothing is deleted: that is asked for by itself.
+    /// A job that has ended meanwhile is not deleted. That needs a request of its own.
     static let cancelJob = ConsoleAction(path: "/console/jobs/{id}/cancel", needs: .deleteJob) { visit in
         let id = try visit.parameter("id")
         let page = "/console/jobs/\(ConsoleAPI.encoded(id))"

@@ -128,7 +128,7 @@ extension ConsolePage {
             let body = JSONValue(members: [
                 ("trigger", trigger), ("after", JSONValue(after)), ("count", JSONValue(4)),
             ])
-            // What can't be told is left out, rather than the page.
+            // The page leaves out figures that can't be read.
             rows += (try? await visit.api.send(.checkTrigger, body: body.bytes).json["next"]?.elements) ?? []
         }
         let cells = rows.map { instant -> [HTMLText] in

@@ -197,7 +197,7 @@ enum Element {
 
     // MARK: Errors
 
-    /// What of a request can't be taken; nothing where that isn't said.
+    /// The field of the request that is wrong, if it is known.
     static func fields(of problem: Problem) -> HTMLText {
         let fields = problem.errors.map { field -> HTMLText in
             "<li><code>\(field.pointer)</code> \(field.detail.showingInvisible())</li>\n"

@@ -334,7 +334,7 @@ struct DocumentationPage: Sendable {
 struct DescriptionRoutes: Sendable {
     let service: Service
 
-    /// In memory once somebody asks for it.
+    /// The document, which stays in memory after the first request.
     private static let document = ByteBuffer(bytes: OpenAPIDocument.bytes)
 
     func add(to table: RouteTable) {

@@ -204,8 +204,8 @@ final class UploadPlace: Sendable {
     func leave() { gate.leave(announced ?? grown.withLock(\.self), of: tenant) }
 }
 
-/// Room for uploads: what has arrived counts, and some bytes for each open one, but never what somebody says will come. A full
-/// spool first ends those that nobody goes on with.
+/// Room for uploads. Received bytes count, and some bytes for each open upload, but never an announced length. A full spool
+/// first ends uploads that no client continues.
 extension AdmissionController {
     /// An upload that got nothing for so long gives way.
     private static let idle: Duration = .seconds(3600)
@@ -226,7 +226,7 @@ extension AdmissionController {
     }
 
     private func makeRoom(opening: Bool) async throws {
-        // With each that gives way there are fewer for which room is kept.
+        // Each upload that ends leaves fewer that need room.
         while try await !hasRoom(for: opening ? reserved() : 0) {
             guard try await store.records.endUploads(.idle(Self.idle), limit: 1) > 0 else {
                 throw Problem(
@@ -238,7 +238,7 @@ extension AdmissionController {
         }
     }
 
-    /// For those that are open, and one more.
+    /// The room for all open uploads, and one more.
     private func reserved() async throws -> Int64 {
         Int64(try await store.records.uploadUsage(of: nil).open + 1) * UploadUsage.reserved
     }

@@ -81,7 +81,7 @@ extension RouteTable {
 }
 
 extension RecordFilter {
-    /// What lists of jobs and of attachments are narrowed by.
+    /// The filters of lists of jobs and attachments.
     static let parameters = [
         "state", "kind", "code", "profile", "identifier", "since", "before", labelPrefix,
     ]

@@ -17,7 +17,7 @@ extension MediaEncryption {
                 "scheme": scheme, "v": "v2", "key": webKey, "iv": (key.iv ?? Data()).unpaddedBase64,
                 "hashes": ["sha256": (key.sha256 ?? Data()).unpaddedBase64],
             ]
-        // What stands behind the `#` of an `aesgcm://` URL.
+        // The fragment of an `aesgcm://` URL.
         case (.aesgcm, let key?): return ["scheme": scheme, "fragment": key.fragment]
         default: return nil
         }

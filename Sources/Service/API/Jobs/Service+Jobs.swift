@@ -4,7 +4,7 @@ import Jobs
 import Platform
 
 extension Service {
-    /// A job as the API shows it: to whoever asks, in events and to webhooks.
+    /// A job as the API shows it in answers, events and webhooks.
     ///
     /// - Parameter access: What the job opened when it delivered, as far as it still lives.
     func body(of record: JobRecord, access: [OpenedAccess]) -> JSONFields {

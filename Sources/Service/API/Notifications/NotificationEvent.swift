@@ -130,7 +130,7 @@ struct MediaEvent {
             ])
     }
 
-    /// Of no use once it has fired.
+    /// The call that tells of this event. It is useless after the firing.
     func call(to url: String) -> OutgoingCall {
         OutgoingCall(
             id: FiringID.generate().rawValue, tenant: notification.tenant, type: .notificationMediaFailed,

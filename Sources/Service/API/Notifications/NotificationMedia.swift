@@ -2,7 +2,7 @@ public import SatchelCore
 import FoundationEssentials
 public import Payloads
 
-/// How far a notification's media are.
+/// The progress of a notification's media.
 enum NotificationMedia: String, Encodable {
     case none, preparing, ready, partial, failed
 }

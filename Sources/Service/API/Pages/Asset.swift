@@ -59,7 +59,7 @@ enum EmbeddedFile {
     }
 }
 
-/// What pages need beside themselves.
+/// The files that pages load.
 struct AssetRoutes: Sendable {
     func add(to table: RouteTable) {
         table.on(.asset) { _, context in try Self.response(context) }

@@ -84,7 +84,7 @@ extension EnrichedMedium {
     }
 }
 
-/// What a notification says: `aps.alert`.
+/// The text of a notification: `aps.alert`.
 struct AlertText: Hashable, Sendable {
     var title: String?
     var subtitle: String?

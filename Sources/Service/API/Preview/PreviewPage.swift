@@ -111,7 +111,7 @@ struct PreviewPage: Sendable {
     private func shown(_ text: String) -> HTMLText { "\(text.showingInvisible())" }
 }
 
-/// What a preview's script has to know, as JSON in an attribute.
+/// The input of a preview's script, as JSON in an attribute.
 struct PreviewScript {
     /// Compact.
     let json: String

@@ -40,7 +40,7 @@ struct HandlerRequest: Hashable, Sendable {
 }
 
 extension HandlerClient {
-    /// What a category's handler says to a response.
+    /// The answer of a category's handler to a response.
     ///
     /// - Throws: Why it said nothing that can be taken.
     func decision(

@@ -185,7 +185,7 @@ extension Problem {
         }
     }
 
-    /// What becomes of a request whose body didn't come.
+    /// The outcome of a request without a complete body.
     init(_ fault: ConnectionFault) {
         switch fault {
         case .bodyIncomplete: self = .malformed("The body is incomplete. Send all of it.")

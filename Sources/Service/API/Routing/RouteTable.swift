@@ -72,7 +72,7 @@ struct ProblemMiddleware: RouterMiddleware {
     }
 }
 
-/// What answers each endpoint to whoever was let in, over HTTP or from a page of the console.
+/// The handler of each endpoint, for authenticated requests over HTTP or from a page of the console.
 final class EndpointAnswers: Sendable {
     private let handlers = Mutex<[Endpoint: RouteTable.Handler]>([:])
     private let health: ServiceHealth
@@ -87,14 +87,14 @@ final class EndpointAnswers: Sendable {
         handlers.withLock { $0[endpoint] = handler }
     }
 
-    /// - Throws: Where nobody is answered now, whoever asks.
+    /// - Throws: If the endpoint answers no requests now.
     func admit(_ endpoint: Endpoint) throws(Problem) {
         guard role.takesRequests || endpoint.isOperational else { throw .onlyWorks }
         // What was accepted is carried out, here or by another.
         if endpoint.startsWork, health.isDraining { throw .draining }
     }
 
-    /// What it answers, without asking who that is.
+    /// The handler itself, without authentication.
     func answer(_ endpoint: Endpoint, _ request: Request, _ context: ServiceContext) async throws -> Response {
         try admit(endpoint)
         guard let handler = handlers.withLock({ $0[endpoint] }) else { throw Problem.notFound }

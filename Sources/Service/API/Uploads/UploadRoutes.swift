@@ -71,7 +71,7 @@ struct UploadRoutes: Sendable {
         if let job = wording.job { terms.job = try await submission(job, for: id, of: tenant) }
         let (record, url) = try await add(
             id, terms, length: wording.length, life: wording.ttl, of: tenant)
-        // Where it is sent to is shown once, to whoever opens it.
+        // The response that opens an upload is the only one with its URL.
         return try .json(
             record.shown + ["url": url], .created, headers: [.location: "/v1/uploads/\(id.rawValue)"])
     }

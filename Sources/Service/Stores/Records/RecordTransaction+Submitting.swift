@@ -32,7 +32,7 @@ struct SubmittedJob: Sendable {
     }
 }
 
-/// What a submission is known by already.
+/// The jobs that a submission's names already have.
 private struct KnownNames {
     /// The job of its idempotency key, and the digest of the body that came with the key.
     var used: (job: Int64, digest: String)?
@@ -43,7 +43,7 @@ private struct KnownNames {
     var job: Int64? { used?.job ?? work ?? id }
 }
 
-/// What becomes of a submission.
+/// The outcome of a submission.
 private enum SubmissionOutcome {
     /// Its idempotency key came with another body before.
     case conflict
@@ -52,7 +52,7 @@ private enum SubmissionOutcome {
     /// The known job stays as it is.
     case kept(RecordTransaction.Job)
     case adopted(RecordTransaction.Job)
-    /// To be recorded.
+    /// The job is to be recorded.
     case placed(PlacedJob)
 }
 
@@ -64,7 +64,7 @@ struct PlacedJob {
     var known: RecordTransaction.Job?
     /// Nil for a new job of a run, where it is the job's key.
     var rank: Int64?
-    /// Nil where it waits.
+    /// The value is nil while the job waits.
     var claimedUntil: Instant?
 }
 
@@ -77,11 +77,11 @@ private struct Line: Hashable {
     var lane: JobLane
     var priority: JobPriority
 
-    /// As claims know it.
+    /// The same line, as claims name it.
     var claimed: ClaimLows.Line { ClaimLows.Line(run: "", lane: lane, priority: priority.rank) }
 }
 
-/// What there is before a submission, and the room that its jobs have taken so far.
+/// The state of the store before a submission, and the room that its jobs have taken so far.
 private struct SubmissionContext {
     /// A tenant's place in a line.
     struct Place: Hashable {
@@ -89,17 +89,17 @@ private struct SubmissionContext {
         var line: Line
     }
 
-    /// By the number of the job.
+    /// The known names of each job, by its number in the submission.
     var known: [KnownNames] = []
     var usage: [TenantID: TenantUsage] = [:]
     /// Jobs of all tenants that wait, and maybe some that are being carried out.
     var waiting = 0
-    /// By their digests.
+    /// The keys of profiles, by their digests.
     var profiles: [String: Int64] = [:]
     var reached: [Line: Int64] = [:]
     /// The least rank that waits.
     var first: [Line: Int64] = [:]
-    /// From where that was looked for.
+    /// The rank from which the search for ``first`` began.
     var lows: [Line: Int64] = [:]
     var last: [Place: Int64] = [:]
 
@@ -360,7 +360,7 @@ extension RecordTransaction {
         return .placed(placed)
     }
 
-    /// What a store knows of a job whose place a submission would take.
+    /// The known job that a submission would replace.
     private func knownJob(_ found: Job, isSameWork: Bool, for job: JobSubmission) throws -> KnownJob {
         var known = KnownJob(
             state: found.workState, bodyDigest: found.digest, isSameWork: isSameWork, isHeld: false, isWhole: true)

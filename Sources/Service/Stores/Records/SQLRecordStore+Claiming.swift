@@ -192,7 +192,7 @@ extension RecordTransaction {
             """, [.text(source.run), .time(now), .uuid(store.node.id), .time(time.lowerBound), .time(time.upperBound)])
     }
 
-    /// What takes a job from its claim.
+    /// Changes that take a job from its claim.
     static let handedBack = "state = 'pending', claim = NULL, node = NULL, claimed_until = NULL"
 
     /// No work under these claims has begun.

@@ -104,7 +104,7 @@ struct DatabaseSettings: Sendable {
     var advertises: String?
 }
 
-/// How nodes of a store in PostgreSQL learn about new work.
+/// The ways in which nodes of a store in PostgreSQL learn about new work.
 enum NodeWakeups: String, CaseIterable, Sendable {
     /// By `LISTEN` and `NOTIFY` if they work, and otherwise by polling.
     case auto

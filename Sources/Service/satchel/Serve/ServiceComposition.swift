@@ -231,7 +231,7 @@ struct ServiceComposition: Sendable {
 }
 
 extension JobReport {
-    /// What is logged of each job that finishes on this node.
+    /// The log line of each job that finishes on this node.
     var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [
             "job": "\(job.rawValue)", "tenant": "\(tenant.rawValue)", "state": "\(state.rawValue)",
