@@ -7,14 +7,14 @@ internal import Postgres
 struct RecordRows: RandomAccessCollection {
     private enum Storage {
         case postgres(PostgresRows)
-        case sqlite([Row], changes: Int)
+        case sqlite([Row], columns: [String], changes: Int)
     }
 
     private let storage: Storage
 
     /// No rows.
     init() {
-        storage = .sqlite([], changes: 0)
+        storage = .sqlite([], columns: [], changes: 0)
     }
 
     init(_ rows: PostgresRows) {
@@ -22,8 +22,8 @@ struct RecordRows: RandomAccessCollection {
     }
 
     /// - Parameter changes: Rows that the statement changed or returned.
-    init(_ rows: [Row], changes: Int) {
-        storage = .sqlite(rows, changes: changes)
+    init(_ rows: [Row], columns: [String], changes: Int) {
+        storage = .sqlite(rows, columns: columns, changes: changes)
     }
 
     var startIndex: Int { 0 }
@@ -31,14 +31,14 @@ struct RecordRows: RandomAccessCollection {
     var endIndex: Int {
         switch storage {
         case .postgres(let rows): rows.count
-        case .sqlite(let rows, _): rows.count
+        case .sqlite(let rows, _, _): rows.count
         }
     }
 
     subscript(position: Int) -> RecordRow {
         switch storage {
         case .postgres(let rows): .postgres(rows[position])
-        case .sqlite(let rows, _): .sqlite(rows[position])
+        case .sqlite(let rows, let columns, _): .sqlite(rows[position], columns: columns)
         }
     }
 
@@ -46,7 +46,7 @@ struct RecordRows: RandomAccessCollection {
     var changes: Int {
         switch storage {
         case .postgres(let rows): rows.changes
-        case .sqlite(_, let changes): changes
+        case .sqlite(_, _, let changes): changes
         }
     }
 }
@@ -54,14 +54,14 @@ struct RecordRows: RandomAccessCollection {
 /// A row of an answer. Columns are read by name.
 enum RecordRow {
     case postgres(PostgresRow)
-    case sqlite(Row)
+    case sqlite(Row, columns: [String])
 
     /// - Throws: ``PostgresError/unexpectedColumn(_:)``, as all of these.
     func optionalText(_ column: String) throws(PostgresError) -> String? {
         switch self {
         case .postgres(let row): try row.optionalText(column)
-        case .sqlite(let row):
-            switch try Self.value(row, column) {
+        case .sqlite(let row, let columns):
+            switch try Self.value(row, columns, column) {
             case .null: nil
             case .string(let text): text
             case .int64(let number): String(number)
@@ -78,8 +78,8 @@ enum RecordRow {
     func optionalInt(_ column: String) throws(PostgresError) -> Int64? {
         switch self {
         case .postgres(let row): try row.optionalInt(column)
-        case .sqlite(let row):
-            switch try Self.value(row, column) {
+        case .sqlite(let row, let columns):
+            switch try Self.value(row, columns, column) {
             case .null: nil
             case .int64(let number): number
             default: throw .unexpectedColumn(column)
@@ -98,8 +98,8 @@ enum RecordRow {
     func optionalDouble(_ column: String) throws(PostgresError) -> Double? {
         switch self {
         case .postgres(let row): try row.optionalDouble(column)
-        case .sqlite(let row):
-            switch try Self.value(row, column) {
+        case .sqlite(let row, let columns):
+            switch try Self.value(row, columns, column) {
             case .null: nil
             case .double(let number): number
             case .int64(let number): Double(number)
@@ -118,8 +118,8 @@ enum RecordRow {
     func optionalBytes(_ column: String) throws(PostgresError) -> [UInt8]? {
         switch self {
         case .postgres(let row): try row.optionalBytes(column)
-        case .sqlite(let row):
-            switch try Self.value(row, column) {
+        case .sqlite(let row, let columns):
+            switch try Self.value(row, columns, column) {
             case .null: nil
             case .blob(let data): Array(data)
             default: throw .unexpectedColumn(column)
@@ -161,10 +161,12 @@ enum RecordRow {
         return SealedSecrets(kid: kid, box: Data(box))
     }
 
-    private static func value(_ row: Row, _ column: String) throws(PostgresError) -> DatabaseValue.Storage {
-        if let value = row[column] as DatabaseValue? { return value.storage }
-        guard row.hasColumn(column) else { throw .unexpectedColumn(column) }
-        return .null
+    /// A row's own look-up is slow: it writes the names of all columns in lower case.
+    private static func value(
+        _ row: Row, _ columns: [String], _ column: String
+    ) throws(PostgresError) -> DatabaseValue.Storage {
+        guard let index = columns.firstIndex(of: column) else { throw .unexpectedColumn(column) }
+        return (row[index] as DatabaseValue).storage
     }
 
     private func present<Value>(_ value: Value?, _ column: String) throws(PostgresError) -> Value {

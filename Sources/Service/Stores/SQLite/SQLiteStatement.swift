@@ -12,6 +12,7 @@ internal import Synchronization
 /// | --- | --- |
 /// | `unnest($1::text[], $2::int[]) WITH ORDINALITY AS new (a, b, n)` | a subquery over `json_each`, of an array of rows |
 /// | `= ANY($1::text[])`, `<> ALL($1::text[])` | `IN` and `NOT IN` over `json_each` |
+/// | the same of lists of one | a subquery of the values, `=` and `<>` |
 /// | `FOR UPDATE OF jobs SKIP LOCKED` and other locks | nothing: there is one writer |
 /// | `$1::bigint`, `COLLATE "C"` | `?1` |
 /// | `greatest`, `least`, `string_agg` | `max`, `min`, `group_concat` |
@@ -24,12 +25,18 @@ struct SQLiteStatement: Sendable {
     let sql: String
     /// The numbers of values that the text names, from 0.
     private let isUsed: [Bool]
-    /// Values that are bound behind all others, each an array of rows that is made of these values.
+    /// Values that are bound behind all others, each an array of rows that is made of these lists, or the only element of one.
     private let rows: [[Int]]
+    private let isOfOne: Bool
 
-    init(_ statement: String) {
+    /// - Parameter isOfOne: Whether each list has one element, as most have. SQLite makes a table of any other list.
+    init(_ statement: String, isOfOne: Bool = false) {
         var rows: [[Int]] = []
         let count = statement.matches(of: #/\$(\d+)/#).compactMap { Int($0.1) }.max() ?? 0
+        func element(_ list: Int) -> String {
+            rows.append([list - 1])
+            return "?\(count + rows.count)"
+        }
         var text = statement.replacing(
             #/\s+FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)(?: OF \w+)?(?: SKIP LOCKED| NOWAIT)?/#, with: "")
         text = text.replacing(
@@ -37,25 +44,33 @@ struct SQLiteStatement: Sendable {
         ) { match in
             let values = match.1.matches(of: #/\$(\d+)/#).compactMap { Int($0.1) }
             var names = (match.4 ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }
-            if match.2 != nil, let place = names.popLast() { names.append("key + 1 AS \(place)") }
+            if match.2 != nil, let place = names.popLast() {
+                names.append("\(isOfOne ? "1" : "key + 1") AS \(place)")
+            }
             func column(_ expression: String, _ index: Int) -> String {
                 names.indices.contains(index) ? "\(expression) AS \(names[index])" : expression
             }
             var columns = ["value"]
-            var source = "?\(values.first ?? 0)"
-            if values.count > 1 {
+            var source = " FROM json_each(?\(values.first ?? 0))"
+            if isOfOne {
+                columns = values.map(element)
+                source = ""
+            } else if values.count > 1 {
                 rows.append(values.map { $0 - 1 })
-                source = "?\(count + rows.count)"
+                source = " FROM json_each(?\(count + rows.count))"
                 columns = values.indices.map { "value ->> \($0)" }
             }
             columns = columns.enumerated().map { column($1, $0) } + names.dropFirst(columns.count)
             let alias = match.3.map { " AS \($0)" } ?? ""
-            return "(SELECT \(columns.joined(separator: ", ")) FROM json_each(\(source)))\(alias)"
+            return "(SELECT \(columns.joined(separator: ", "))\(source))\(alias)"
         }
         // SQLite may otherwise begin with the table, and look through all of it.
         text = text.replacing(#/(FROM json_each\([^)]*\)\) AS \w+)\s+JOIN /#) { "\($0.1) CROSS JOIN " }
-        text = text.replacing(#/= ANY\(\$(\d+)::\w+\[\]\)/#) { "IN (SELECT value FROM json_each(?\($0.1)))" }
-        text = text.replacing(#/<> ALL\(\$(\d+)::\w+\[\]\)/#) { "NOT IN (SELECT value FROM json_each(?\($0.1)))" }
+        text = text.replacing(#/(= ANY|<> ALL)\(\$(\d+)::\w+\[\]\)/#) { match in
+            let isAny = match.1 == "= ANY"
+            if isOfOne { return "\(isAny ? "=" : "<>") \(element(Int(match.2) ?? 0))" }
+            return "\(isAny ? "IN" : "NOT IN") (SELECT value FROM json_each(?\(match.2)))"
+        }
         text = text.replacing(#/::\w+(?:\[\])?/#, with: "").replacing(#/ COLLATE "C"/#, with: "")
         text = text.replacing(#/\bencode\(([\w.]+), 'hex'\)/#) { "lower(hex(\($0.1)))" }
         text = text.replacing(#/\barray_to_string\((\w+), ','\)/#) { "trim(\($0.1), '[]')" }
@@ -69,6 +84,7 @@ struct SQLiteStatement: Sendable {
         }
         self.isUsed = isUsed
         self.rows = rows
+        self.isOfOne = isOfOne
     }
 
     /// Values that are bound.
@@ -79,6 +95,10 @@ struct SQLiteStatement: Sendable {
         var arguments: [(any DatabaseValueConvertible)?] = []
         for (index, isUsed) in isUsed.enumerated() { arguments.append(isUsed ? try values[index].bound() : nil) }
         for columns in rows {
+            if isOfOne {
+                arguments.append(try values[columns[0]].element())
+                continue
+            }
             let columns = try columns.map { try values[$0].elements() ?? [] }
             let rows = (0..<(columns.map(\.count).max() ?? 0)).map { row in
                 "[" + columns.map { $0.indices.contains(row) ? $0[row] : "null" }.joined(separator: ",") + "]"
@@ -102,7 +122,8 @@ struct SQLiteStatement: Sendable {
         // Adds two histograms, each a JSON array.
         DatabaseFunction("add_bins", argumentCount: 2, pure: true) { values in
             let bins = values.map { value in
-                (String.fromDatabaseValue(value) ?? "").split { "[],".contains($0) }.compactMap { Int64($0) }
+                (String.fromDatabaseValue(value) ?? "").utf8.split { "[],".utf8.contains($0) }
+                    .compactMap { Int64(Substring($0)) }
             }
             let sums = (0..<max(bins[0].count, bins[1].count)).map { index in
                 bins.reduce(0) { $0 + ($1.indices.contains(index) ? $1[index] : 0) }
@@ -123,6 +144,29 @@ extension SQLValue {
         case .text(let value): value
         case .bytes(let value): Data(value)
         case .ints, .doubles, .bools, .texts: "[" + (try elements() ?? []).joined(separator: ",") + "]"
+        }
+    }
+
+    /// The only element of a list as it is bound.
+    fileprivate func element() throws -> (any DatabaseValueConvertible)? {
+        switch self {
+        case .ints(let values): values[0]
+        case .doubles(let values): values[0]
+        case .bools(let values): values[0]
+        case .texts(let values):
+            if values[0]?.utf8.contains(0) == true { throw PostgresError.nul } else { values[0] }
+        default: nil
+        }
+    }
+
+    /// The number of elements of a list; nil for anything else.
+    fileprivate var count: Int? {
+        switch self {
+        case .ints(let values): values.count
+        case .doubles(let values): values.count
+        case .bools(let values): values.count
+        case .texts(let values): values.count
+        default: nil
         }
     }
 
@@ -154,19 +198,23 @@ extension SQLValue {
 
 /// The statements of a store, rewritten once each.
 final class SQLiteStatements: Sendable {
-    private let known = Mutex<[String: SQLiteStatement]>([:])
+    /// Those of any lists, and those of lists of one.
+    private let known = Mutex<[[String: SQLiteStatement]]>([[:], [:]])
 
-    subscript(_ sql: String) -> SQLiteStatement {
-        known.withLock { known in
-            if let statement = known[sql] { return statement }
-            let statement = SQLiteStatement(sql)
-            known[sql] = statement
-            return statement
+    subscript(_ statement: Postgres.Statement) -> SQLiteStatement {
+        let lists = statement.values.compactMap(\.count)
+        let isOfOne = !lists.isEmpty && lists.allSatisfy { $0 == 1 }
+        return known.withLock { known in
+            let place = isOfOne ? 1 : 0
+            if let known = known[place][statement.sql] { return known }
+            let own = SQLiteStatement(statement.sql, isOfOne: isOfOne)
+            known[place][statement.sql] = own
+            return own
         }
     }
 
     /// All that were used so far.
-    var all: [String] { known.withLock { Array($0.keys) } }
+    var all: Set<String> { known.withLock { Set($0.flatMap(\.keys)) } }
 }
 
 /// Sends statements to a connection of SQLite, which carries out one after the other.
@@ -179,16 +227,16 @@ struct SQLiteSender: StatementSender {
 
     func send(_ statements: [Postgres.Statement]) throws -> [RecordRows] {
         try statements.map { statement in
-            let own = self.statements[statement.sql]
+            let own = self.statements[statement]
             let prepared = try database.cachedStatement(sql: own.sql)
             let arguments = try own.arguments(statement.values)
             guard prepared.columnCount > 0 else {
                 try prepared.execute(arguments: arguments)
-                return RecordRows([], changes: database.changesCount)
+                return RecordRows([], columns: [], changes: database.changesCount)
             }
             // Each row that was changed is returned.
             let rows = try Row.fetchAll(prepared, arguments: arguments)
-            return RecordRows(rows, changes: rows.count)
+            return RecordRows(rows, columns: prepared.columnNames, changes: rows.count)
         }
     }
 }

@@ -20,6 +20,11 @@ extension RangeReplaceableCollection<UInt8> {
 extension UInt8 {
     /// What an ASCII digit stands for; nil where it is none.
     package var hexadecimalDigit: UInt8? {
-        Character(Unicode.Scalar(self)).hexDigitValue.map { UInt8($0) }
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        default: nil
+        }
     }
 }

@@ -75,9 +75,9 @@ import Testing
         let tables = try await engine.connections.read { database in
             try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
         }
-        for text in engine.statements.all {
+        for (text, isOfOne) in engine.statements.all.flatMap({ [($0, false), ($0, true)] }) {
             let plan = try await engine.connections.read { database in
-                let statement = SQLiteStatement(text)
+                let statement = SQLiteStatement(text, isOfOne: isOfOne)
                 let nothing = [DatabaseValue](repeating: .null, count: statement.count)
                 return try Row.fetchAll(
                     database, sql: "EXPLAIN QUERY PLAN " + statement.sql, arguments: StatementArguments(nothing)
@@ -96,7 +96,7 @@ import Testing
         for question in Question.all.values.flatMap(\.self) { try await question.ask(filled) }
         let fixture = try Fixture()
         _ = try await StoreCopyTests.fill(fixture.store, fixture.clock)
-        let texts = Set(filled.fixture.sqlite.file.statements.all).union(fixture.sqlite.file.statements.all)
+        let texts = filled.fixture.sqlite.file.statements.all.union(fixture.sqlite.file.statements.all)
         #expect(texts.count > 200)
         let database = try RecordDatabase()
         // These two functions stand for what each engine says in its own way.
