@@ -117,7 +117,7 @@ struct CopyTarget: Sendable {
                     """
                     INSERT INTO copies (only_row, source, fingerprint, attempt, place, began_at)
                     VALUES (1, $1, $2, $3, $4, \(PostgresClock.sql))
-                    """, [.text(source), .text(fingerprint), .uuid(attempt), try .json(first)])
+                    """, [.text(source), .text(fingerprint), .uuid(attempt), .text(try Column.text(first))])
             case .begun:
                 try transaction.run(
                     "UPDATE copies SET attempt = $1, source = $2", [.uuid(attempt), .text(source)])

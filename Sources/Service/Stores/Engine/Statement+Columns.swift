@@ -16,9 +16,8 @@ extension SQLValue {
     /// Milliseconds.
     static func time(_ value: Instant?) -> SQLValue { .int(value.map(\.milliseconds)) }
 
-    /// Equal values give equal texts: see ``Column/text(_:)``.
     static func json<Value: Encodable>(_ value: Value?) throws -> SQLValue {
-        .text(try value.map { value in try Column.text(value) })
+        .text(try value.map { value in try Column.unsortedText(value) })
     }
 }
 

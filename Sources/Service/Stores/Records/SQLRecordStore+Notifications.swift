@@ -426,7 +426,7 @@ extension RecordTransaction {
                 "category": .text(record.submission.category), "next_at": .time(record.next?.at),
                 "rules": .raw(record.rules), "shown_at": .time(record.shownAt),
                 "finished_at": .time(record.finishedAt), "media_at": .time(record.mediaDueAt),
-                "media_job": .raw(record.awaitedJob), "record": .text(try Column.unsortedText(record)),
+                "media_job": .raw(record.awaitedJob), "record": try .json(record),
             ], if: "notifications.revision = excluded.revision - 1")
     }
 
@@ -459,7 +459,7 @@ extension RecordTransaction {
                 "state": .raw(firing.state), "scheduled_at": .time(firing.scheduledAt),
                 "is_manual": .bool(firing.isManual), "idempotency_key": .text(firing.idempotencyKey),
                 "waits_until": .time(firing.isWaiting ? firing.waitsUntil : nil),
-                "created_at": .time(firing.createdAt), "record": .text(try Column.unsortedText(firing)),
+                "created_at": .time(firing.createdAt), "record": try .json(firing),
             ], Self.ofNotification, from: "notifications WHERE tenant = $ AND id = $",
             [.raw(firing.tenant), .raw(firing.notification)],
             """

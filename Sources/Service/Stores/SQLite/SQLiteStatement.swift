@@ -92,8 +92,9 @@ struct SQLiteStatement: Sendable {
 
     /// - Throws: ``PostgresError/nul``, where a list has a text with one.
     func arguments(_ values: [SQLValue]) throws -> StatementArguments {
-        var arguments: [(any DatabaseValueConvertible)?] = []
-        for (index, isUsed) in isUsed.enumerated() { arguments.append(isUsed ? try values[index].bound() : nil) }
+        var arguments: [DatabaseValue] = []
+        arguments.reserveCapacity(count)
+        for (index, isUsed) in isUsed.enumerated() { arguments.append(isUsed ? try values[index].bound() : .null) }
         for columns in rows {
             if isOfOne {
                 arguments.append(try values[columns[0]].element())
@@ -103,7 +104,7 @@ struct SQLiteStatement: Sendable {
             let rows = (0..<(columns.map(\.count).max() ?? 0)).map { row in
                 "[" + columns.map { $0.indices.contains(row) ? $0[row] : "null" }.joined(separator: ",") + "]"
             }
-            arguments.append("[" + rows.joined(separator: ",") + "]")
+            arguments.append(("[" + rows.joined(separator: ",") + "]").databaseValue)
         }
         return StatementArguments(arguments)
     }
@@ -135,27 +136,28 @@ struct SQLiteStatement: Sendable {
 
 extension SQLValue {
     /// A value as it is bound: a list as a JSON array.
-    fileprivate func bound() throws -> (any DatabaseValueConvertible)? {
+    fileprivate func bound() throws -> DatabaseValue {
         switch self {
-        case .null: nil
-        case .bool(let value): value
-        case .int(let value): value
-        case .double(let value): value
-        case .text(let value): value
-        case .bytes(let value): Data(value)
-        case .ints, .doubles, .bools, .texts: "[" + (try elements() ?? []).joined(separator: ",") + "]"
+        case .null: .null
+        case .bool(let value): value.databaseValue
+        case .int(let value): value.databaseValue
+        case .double(let value): value.databaseValue
+        case .text(let value): value.databaseValue
+        case .bytes(let value): Data(value).databaseValue
+        case .ints, .doubles, .bools, .texts:
+            ("[" + (try elements() ?? []).joined(separator: ",") + "]").databaseValue
         }
     }
 
     /// The only element of a list as it is bound.
-    fileprivate func element() throws -> (any DatabaseValueConvertible)? {
+    fileprivate func element() throws -> DatabaseValue {
         switch self {
-        case .ints(let values): values[0]
-        case .doubles(let values): values[0]
-        case .bools(let values): values[0]
+        case .ints(let values): values[0].databaseValue
+        case .doubles(let values): values[0].databaseValue
+        case .bools(let values): values[0].databaseValue
         case .texts(let values):
-            if values[0]?.utf8.contains(0) == true { throw PostgresError.nul } else { values[0] }
-        default: nil
+            if values[0]?.utf8.contains(0) == true { throw PostgresError.nul } else { values[0].databaseValue }
+        default: .null
         }
     }
 
