@@ -4,15 +4,11 @@ public import Foundation
 public struct SatchelError: Error, Sendable, CustomStringConvertible {
     /// The error code, for programs. The codes of the service are listed on its page `/docs`. ``transport``, ``timedOut`` and
     /// ``unreadable`` are codes of this library.
-    public struct Code: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+    public struct Code: OpenName {
         public let rawValue: String
 
         public init(rawValue: String) {
             self.rawValue = rawValue
-        }
-
-        public init(stringLiteral value: String) {
-            rawValue = value
         }
 
         public static let invalidRequest: Code = "invalid_request"

@@ -38,20 +38,14 @@ extension SatchelResponses {
     }
 }
 
-// Names that may grow, like those of the other values.
-
 extension SatchelResponses {
     /// What happens to a notification after a response: `UNNotificationContentExtensionResponseOption`. Unknown values of newer
     /// services mean ``forward``.
-    public struct Option: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+    public struct Option: OpenName {
         public let rawValue: String
 
         public init(rawValue: String) {
             self.rawValue = rawValue
-        }
-
-        public init(stringLiteral value: String) {
-            rawValue = value
         }
 
         /// It stays open: `doNotDismiss`.
@@ -63,15 +57,11 @@ extension SatchelResponses {
     }
 
     /// What made the decision about a notification.
-    public struct Decider: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+    public struct Decider: OpenName {
         public let rawValue: String
 
         public init(rawValue: String) {
             self.rawValue = rawValue
-        }
-
-        public init(stringLiteral value: String) {
-            rawValue = value
         }
 
         public static let handler: Decider = "handler"
@@ -80,15 +70,11 @@ extension SatchelResponses {
     }
 
     /// A colour by its name among UIKit's: `red` is `systemRed`.
-    public struct Color: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+    public struct Color: OpenName {
         public let rawValue: String
 
         public init(rawValue: String) {
             self.rawValue = rawValue
-        }
-
-        public init(stringLiteral value: String) {
-            rawValue = value
         }
 
         public static let red: Color = "red"

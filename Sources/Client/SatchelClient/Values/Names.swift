@@ -1,15 +1,20 @@
-// Names that may grow: a service newer than this library can send others, which compare and print like the rest.
+/// A name from a set that may grow: a service newer than this library can send others, which compare and print like the rest.
+public protocol OpenName: RawRepresentable<String>, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+    init(rawValue: String)
+}
+
+extension OpenName {
+    public init(stringLiteral value: String) {
+        self.init(rawValue: value)
+    }
+}
 
 /// The state of a job or an attachment.
-public struct WorkState: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+public struct WorkState: OpenName {
     public let rawValue: String
 
     public init(rawValue: String) {
         self.rawValue = rawValue
-    }
-
-    public init(stringLiteral value: String) {
-        rawValue = value
     }
 
     public static let pending: WorkState = "pending"
@@ -23,17 +28,11 @@ public struct WorkState: RawRepresentable, Hashable, Sendable, Codable, Expressi
 }
 
 /// The role of a rendition.
-public struct RenditionRole: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral,
-    CodingKeyRepresentable
-{
+public struct RenditionRole: OpenName, CodingKeyRepresentable {
     public let rawValue: String
 
     public init(rawValue: String) {
         self.rawValue = rawValue
-    }
-
-    public init(stringLiteral value: String) {
-        rawValue = value
     }
 
     public static let main: RenditionRole = "main"
@@ -47,15 +46,11 @@ public struct RenditionRole: RawRepresentable, Hashable, Sendable, Codable, Expr
 }
 
 /// How complete the result is, compared with the profile.
-public struct Fidelity: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+public struct Fidelity: OpenName {
     public let rawValue: String
 
     public init(rawValue: String) {
         self.rawValue = rawValue
-    }
-
-    public init(stringLiteral value: String) {
-        rawValue = value
     }
 
     public static let full: Fidelity = "full"
@@ -68,15 +63,11 @@ public struct Fidelity: RawRepresentable, Hashable, Sendable, Codable, Expressib
 }
 
 /// What a source turned out to be.
-public struct MediaKind: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+public struct MediaKind: OpenName {
     public let rawValue: String
 
     public init(rawValue: String) {
         self.rawValue = rawValue
-    }
-
-    public init(stringLiteral value: String) {
-        rawValue = value
     }
 
     public static let image: MediaKind = "image"

@@ -1,15 +1,11 @@
 public import Foundation
 
 /// The state of an upload.
-public struct UploadState: RawRepresentable, Hashable, Sendable, Codable, ExpressibleByStringLiteral {
+public struct UploadState: OpenName {
     public let rawValue: String
 
     public init(rawValue: String) {
         self.rawValue = rawValue
-    }
-
-    public init(stringLiteral value: String) {
-        rawValue = value
     }
 
     public static let open: UploadState = "open"
