@@ -1,6 +1,8 @@
 import SatchelCore
 import Foundation
 import Ingest
+import Platform
+import S3
 
 /// Writes renditions to a mirror of the sources' tree: `2024/IMG_0042.HEIC.main.jpg`.
 ///
@@ -21,14 +23,19 @@ struct Mirror: Sendable {
         var files: [RenditionRole: String] = [:]
         /// The error of the first file that could not be written.
         var failure: LineError?
-        /// Why a bucket could not be reached, so that another attempt may succeed.
+        /// Why a bucket or the store could not be reached, so that another attempt may succeed.
         var outage: String?
     }
 
-    /// The reason why a file can't be written, as a clause.
-    struct WriteFailure: Error {
-        var reason: String
-        var isOutage = false
+    /// Why a file can't be written, as a clause, and whether another attempt may succeed.
+    private static func failure(_ error: any Error) -> (reason: String, isOutage: Bool) {
+        switch error {
+        case let error as S3Error: (error.reason, error.isPassing)
+        case let error as CopyFailure: (error.cause.reason, false)
+        case let error as SystemError: (error.reason, false)
+        case let error as AttachmentError where error.code != .notInStore: (error.description, error.isOfStore)
+        default: ("its bytes are no longer in the store", false)
+        }
     }
 
     /// Writes the missing renditions of a source, even if one of them fails.
@@ -48,15 +55,16 @@ struct Mirror: Sendable {
             let name = stem + Data(Self.suffix(role, rendition.mediaType).utf8)
             if await !target.has(name, rendition, isNew: isNew) {
                 let blob = try await records.blob(of: role, of: attachment, tenant: .local)
-                do throws(WriteFailure) {
-                    guard let blob else { throw WriteFailure(reason: "its bytes are no longer in the store") }
+                do {
+                    guard let blob else { throw AttachmentError.notInStore(what: "This rendition") }
                     try await target.put(blob, rendition, as: name)
                 } catch {
-                    if error.isOutage { written.outage = error.reason }
+                    let (reason, isOutage) = Self.failure(error)
+                    if isOutage { written.outage = reason }
                     let failure = "'\(name.displayPath)' could not be written to \(target.what)"
                     let advice = "Fix the problem and run the command again."
                     written.failure =
-                        written.failure ?? LineError(.outputFailed, message: "\(failure): \(error.reason). \(advice)")
+                        written.failure ?? LineError(.outputFailed, message: "\(failure): \(reason). \(advice)")
                     continue
                 }
             }
@@ -98,5 +106,5 @@ protocol MirrorTarget: Sendable {
     func has(_ name: Data, _ rendition: Rendition, isNew: Bool) async -> Bool
 
     /// Writes a rendition completely or not at all.
-    func put(_ blob: BlobName, _ rendition: Rendition, as name: Data) async throws(Mirror.WriteFailure)
+    func put(_ blob: BlobName, _ rendition: Rendition, as name: Data) async throws
 }

@@ -49,24 +49,14 @@ struct MirrorBucket: MirrorTarget {
         return (try? await client.head(key(name)).bytes) == rendition.bytes
     }
 
-    func put(_ blob: BlobName, _ rendition: Rendition, as name: Data) async throws(Mirror.WriteFailure) {
-        do {
-            let scratch = scratch
-            let copy = try await BlockingWork.run { () throws(S3Error) in try ScratchCopy(in: scratch) }
-            try await blobs.write(blob, to: copy.writer)
-            // The server checks the bytes against the record's hash.
-            let file = HashedFile(
-                ScratchFile(reader: try copy.takeReader()), sha256: rendition.sha256, bytes: rendition.bytes)
-            try await client.put(file, as: key(name), type: rendition.mediaType.rawValue)
-        } catch let error as S3Error {
-            throw Mirror.WriteFailure(reason: error.reason, isOutage: error.isPassing)
-        } catch let error as CopyFailure {
-            throw Mirror.WriteFailure(reason: error.cause.reason)
-        } catch let error as AttachmentError where error.code != .notInStore {
-            throw Mirror.WriteFailure(reason: error.description, isOutage: error.isOfStore)
-        } catch {
-            throw Mirror.WriteFailure(reason: "its bytes are no longer in the store")
-        }
+    func put(_ blob: BlobName, _ rendition: Rendition, as name: Data) async throws {
+        let scratch = scratch
+        let copy = try await BlockingWork.run { () throws(S3Error) in try ScratchCopy(in: scratch) }
+        try await blobs.write(blob, to: copy.writer)
+        // The server checks the bytes against the record's hash.
+        let file = HashedFile(
+            ScratchFile(reader: try copy.takeReader()), sha256: rendition.sha256, bytes: rendition.bytes)
+        try await client.put(file, as: key(name), type: rendition.mediaType.rawValue)
     }
 
     private func key(_ name: Data) -> String { location.prefix + String(decoding: name, as: UTF8.self) }

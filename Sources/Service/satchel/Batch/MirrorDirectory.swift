@@ -49,22 +49,15 @@ struct MirrorDirectory: MirrorTarget {
         return there?.bytes == rendition.bytes && there?.isFile == true
     }
 
-    func put(_ blob: BlobName, _ rendition: Rendition, as name: Data) async throws(Mirror.WriteFailure) {
-        try await copy(blob, to: path(of: name))
+    func put(_ blob: BlobName, _ rendition: Rendition, as name: Data) async throws {
+        let target = path(of: name)
+        try Files.makeDirectories(
+            target.removingLastComponent(), permissions: Self.directoryPermissions, durably: false)
+        if try await !copyUnnamed(blob, to: target) { try await copyUnderAName(blob, to: target) }
     }
 
     private func path(of name: Data) -> FilePath {
         FilePath(root.path(percentEncoded: false)).pushing(FilePath(bytes: name))
-    }
-
-    private func copy(_ blob: BlobName, to target: FilePath) async throws(Mirror.WriteFailure) {
-        do throws(SystemError) {
-            try Files.makeDirectories(
-                target.removingLastComponent(), permissions: Self.directoryPermissions, durably: false)
-        } catch {
-            throw Mirror.WriteFailure(reason: error.reason)
-        }
-        if try await !copyUnnamed(blob, to: target) { try await copyUnderAName(blob, to: target) }
     }
 
     private static let directoryPermissions = FilePermissions(rawValue: 0o755)
@@ -73,7 +66,7 @@ struct MirrorDirectory: MirrorTarget {
     /// Copies to a file that gets its name once it is complete, so that an interrupted copy leaves nothing.
     ///
     /// - Returns: `false` if the file system does not support this.
-    private func copyUnnamed(_ blob: BlobName, to target: FilePath) async throws(Mirror.WriteFailure) -> Bool {
+    private func copyUnnamed(_ blob: BlobName, to target: FilePath) async throws -> Bool {
         guard
             let output = try? Files.open(
                 target.removingLastComponent(), .writeOnly, .unnamed, permissions: Self.filePermissions,
@@ -83,28 +76,20 @@ struct MirrorDirectory: MirrorTarget {
         var code = Files.link(output, to: target)
         // Replaces the file of an earlier profile.
         while code == EEXIST {
-            do { try Files.remove(target) } catch { throw Mirror.WriteFailure(reason: error.reason) }
+            try Files.remove(target)
             code = Files.link(output, to: target)
         }
         return code == 0
     }
 
     /// Copies to a temporary name and renames it.
-    private func copyUnderAName(_ blob: BlobName, to target: FilePath) async throws(Mirror.WriteFailure) {
+    private func copyUnderAName(_ blob: BlobName, to target: FilePath) async throws {
         let temporary = target.removingLastComponent().appending(".satchel-\(UUID().uuidString)")
-        let output: Descriptor
-        do throws(SystemError) {
-            output = try Files.open(
-                temporary, .writeOnly, [.create, .exclusiveCreate], permissions: Self.filePermissions,
-                to: "write a file")
-        } catch {
-            throw Mirror.WriteFailure(reason: error.reason)
-        }
-        do throws(Mirror.WriteFailure) {
+        let output = try Files.open(
+            temporary, .writeOnly, [.create, .exclusiveCreate], permissions: Self.filePermissions, to: "write a file")
+        do {
             try await fill(output, from: blob)
-            do throws(SystemError) { try Files.rename(temporary, to: target, to: "name a file") } catch {
-                throw Mirror.WriteFailure(reason: error.reason)
-            }
+            try Files.rename(temporary, to: target, to: "name a file")
         } catch {
             _ = try? Files.remove(temporary)
             throw error
@@ -112,18 +97,8 @@ struct MirrorDirectory: MirrorTarget {
     }
 
     /// Writes and syncs the bytes, so that a power cut can't leave an incomplete file.
-    private func fill(_ output: borrowing Descriptor, from blob: BlobName) async throws(Mirror.WriteFailure) {
-        do {
-            try await blobs.write(blob, to: output)
-            try Files.sync(output, "a file")
-        } catch let error as CopyFailure {
-            throw Mirror.WriteFailure(reason: error.cause.reason)
-        } catch let error as SystemError {
-            throw Mirror.WriteFailure(reason: error.reason)
-        } catch let error as AttachmentError where error.code != .notInStore {
-            throw Mirror.WriteFailure(reason: error.description)
-        } catch {
-            throw Mirror.WriteFailure(reason: "its bytes are no longer in the store")
-        }
+    private func fill(_ output: borrowing Descriptor, from blob: BlobName) async throws {
+        try await blobs.write(blob, to: output)
+        try Files.sync(output, "a file")
     }
 }
