@@ -29,7 +29,9 @@ enum Speeds {
     ) throws -> (Double, Int64) {
         var profile = Profile(name: "bench", speed: speed)
         profile.image = ImagePolicy(types: [.jpeg, .png], longestSide: side, cap: 100_000_000)
-        profile.animation = AnimationPolicy(longestSide: side, cap: 100_000_000)
+        profile.animation = .defaults
+        profile.animation?.longestSide = side
+        profile.animation?.cap = 100_000_000
         let source = opened(input, O_RDONLY)
         defer { close(source) }
         let result = opened("\(directory)/\(speed.rawValue)", O_RDWR | O_CREAT | O_TRUNC)

@@ -98,18 +98,11 @@ public enum WhenDamaged: String, Hashable, Sendable, Codable, CaseIterable {
 /// A small square or boxed still; made first, of every kind that can be shown.
 public struct ThumbnailPolicy: Hashable, Sendable {
     /// Longest side in pixels.
-    public var side: Int
+    public var side = 256
     /// `crop` fills a square; `inside` keeps the shape.
-    public var fit: Fit
-    public var cap: Int64
-    public var quality: Int
-
-    public init(side: Int = 256, fit: Fit = .crop, cap: Int64 = 200_000, quality: Int = 78) {
-        self.side = side
-        self.fit = fit
-        self.cap = cap
-        self.quality = quality
-    }
+    public var fit: Fit = .crop
+    public var cap: Int64 = 200_000
+    public var quality = 78
 }
 
 /// How a picture meets its box.
@@ -159,17 +152,10 @@ public struct ImagePolicy: Hashable, Sendable {
 /// Rules for animations. Frames, delays and loops are kept if the type has them.
 public struct AnimationPolicy: Hashable, Sendable {
     /// `image/gif`, `image/webp` (animated) or `video/mp4` (H.264 without sound); a still type takes the first frame only.
-    public var type: MediaType
+    public var type: MediaType = .gif
     public var longestSide: Int?
     public var aim: Int64?
-    public var cap: Int64
-
-    public init(type: MediaType = .gif, longestSide: Int? = nil, aim: Int64? = nil, cap: Int64 = 10_000_000) {
-        self.type = type
-        self.longestSide = longestSide
-        self.aim = aim
-        self.cap = cap
-    }
+    public var cap: Int64 = 10_000_000
 }
 
 /// What becomes of a clip that is longer than its profile takes and for which no trim was asked.
@@ -206,7 +192,7 @@ public struct VideoPolicy: Hashable, Sendable {
     public init(
         type: MediaType = .mp4, longestSide: Int? = nil, aim: Int64? = nil, cap: Int64 = 50_000_000,
         maximumDuration: Double? = nil, whenLonger: WhenLonger = .trim, rateFactor: Int = 23,
-        check: CopyCheck = .structure, poster: PosterPolicy? = PosterPolicy()
+        check: CopyCheck = .structure, poster: PosterPolicy? = .defaults
     ) {
         self.type = type
         self.longestSide = longestSide
@@ -222,58 +208,31 @@ public struct VideoPolicy: Hashable, Sendable {
 
 /// The still that stands for a video; JPEG.
 public struct PosterPolicy: Hashable, Sendable {
-    public var longestSide: Int
-    public var cap: Int64
-    public var quality: Int
-
-    public init(longestSide: Int = 1038, cap: Int64 = 2_000_000, quality: Int = 80) {
-        self.longestSide = longestSide
-        self.cap = cap
-        self.quality = quality
-    }
+    public var longestSide = 1038
+    public var cap: Int64 = 2_000_000
+    public var quality = 80
 }
 
 /// How sounds are made: copied where coding and bit rate fit, else encoded.
 public struct AudioPolicy: Hashable, Sendable {
     /// What may be written, best first: the first is what is encoded to; a source whose coding one of them holds is
     /// copied. `audio/mp4`, `audio/mpeg` (copies only) and `audio/wav`.
-    public var types: [MediaType]
+    public var types: [MediaType] = [.m4a, .mp3, .wav]
     public var aim: Int64?
-    public var cap: Int64
+    public var cap: Int64 = 5_000_000
     /// Seconds.
     public var maximumDuration: Double?
-    public var whenLonger: WhenLonger
+    public var whenLonger: WhenLonger = .trim
     /// Bits per second that are encoded at where the aim leaves room.
-    public var bitRate: Int
-    public var waveform: WaveformPolicy?
-
-    public init(
-        types: [MediaType] = [.m4a, .mp3, .wav], aim: Int64? = nil, cap: Int64 = 5_000_000,
-        maximumDuration: Double? = nil, whenLonger: WhenLonger = .trim, bitRate: Int = 128_000,
-        waveform: WaveformPolicy? = WaveformPolicy()
-    ) {
-        self.types = types
-        self.aim = aim
-        self.cap = cap
-        self.maximumDuration = maximumDuration
-        self.whenLonger = whenLonger
-        self.bitRate = bitRate
-        self.waveform = waveform
-    }
+    public var bitRate = 128_000
+    public var waveform: WaveformPolicy? = WaveformPolicy()
 }
 
 /// The picture that stands for a sound; PNG with transparency.
 public struct WaveformPolicy: Hashable, Sendable {
-    public var width: Int
-    public var height: Int
+    public var width = 480
+    public var height = 120
     /// Number of peaks in the placeholder.
-    public var buckets: Int
-    public var cap: Int64
-
-    public init(width: Int = 480, height: Int = 120, buckets: Int = 64, cap: Int64 = 200_000) {
-        self.width = width
-        self.height = height
-        self.buckets = buckets
-        self.cap = cap
-    }
+    public var buckets = 64
+    public var cap: Int64 = 200_000
 }

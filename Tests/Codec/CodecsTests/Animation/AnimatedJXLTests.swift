@@ -1,9 +1,9 @@
-import SatchelCore
 import Foundation
 import TestSupport
 import Testing
 
 @testable import ClipCodecs
+@testable import SatchelCore
 @testable import StillCodecs
 
 /// An animation in JPEG XL is read where libvips does, and told apart from a still everywhere.

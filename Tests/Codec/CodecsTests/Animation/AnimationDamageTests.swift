@@ -1,9 +1,9 @@
-import SatchelCore
 import Foundation
 import TestSupport
 import Testing
 
 @testable import ClipCodecs
+@testable import SatchelCore
 @testable import StillCodecs
 
 /// Animations that lack their end, or something within: what is left keeps its delays and loops, and what is missing is said.

@@ -1,9 +1,9 @@
-import SatchelCore
 import Foundation
 import TestSupport
 import Testing
 
 @testable import ClipCodecs
+@testable import SatchelCore
 @testable import StillCodecs
 
 /// What our own way from GIF to GIF promises, beside the tools that people use: bytes, and nearness to a Lanczos 3 scaling in

@@ -1,9 +1,9 @@
-import SatchelCore
 import Foundation
 import TestSupport
 import Testing
 
 @testable import ClipCodecs
+@testable import SatchelCore
 @testable import StillCodecs
 
 /// What is shown, frame by frame, against another decoder's composition.

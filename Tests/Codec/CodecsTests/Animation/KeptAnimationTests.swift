@@ -1,9 +1,9 @@
-import SatchelCore
 import Foundation
 import TestSupport
 import Testing
 
 @testable import ClipCodecs
+@testable import SatchelCore
 @testable import StillCodecs
 
 /// GIFs that fit are kept: every frame coded anew without loss, which the rendition's note says, or else what stands against it.

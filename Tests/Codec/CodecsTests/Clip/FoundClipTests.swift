@@ -105,7 +105,7 @@ import Testing
             let part = try ClipPart(of: probed.facts.duration, request: trim, maximum: nil, whenLonger: .trim)
             var reader = WaveformReader(facts: probed.facts, audio: audio, part: part, policy: nil)
             let isPlainlyWhole = try reader.isPlainlyWhole(probed.demuxer)
-            reader.policy = WaveformPolicy()
+            reader.policy = WaveformPolicy.defaults
             return (isPlainlyWhole, try reader.read(probed.demuxer)?.damage)
         }
     }

@@ -120,7 +120,7 @@ import Testing
 
     /// Makes pictures that Android doesn't show.
     private static let large = Profile(
-        name: "large", summary: "Without loss.", deadline: 30, thumbnail: ThumbnailPolicy(),
+        name: "large", summary: "Without loss.", deadline: 30, thumbnail: .defaults,
         image: ImagePolicy(types: [.png], cap: 20_000_000),
         animation: Profile.notification.animation, video: Profile.notification.video,
         audio: Profile.notification.audio)

@@ -1,9 +1,9 @@
-import SatchelCore
 import Foundation
 import TestSupport
 import Testing
 
 @testable import ClipCodecs
+@testable import SatchelCore
 @testable import StillCodecs
 
 /// What is delivered of a clip is never over its cap, judged by the file's size and a full decode.
