@@ -96,9 +96,6 @@ public final class PostgresConnection: Sendable {
         }
     }
 
-    /// The number of the server's process, as `pg_terminate_backend` wants it.
-    public var processID: Int32 { session.withLock { $0.link.processID } }
-
     /// Closes the connection, once it isn't used.
     public func close() {
         session.withLock { $0.link = PostgresLink() }

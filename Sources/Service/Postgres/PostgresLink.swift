@@ -38,7 +38,6 @@ struct PostgresLink: ~Copyable, Sendable {
     var message: String { unsafe String(cString: PQerrorMessage(handle)) }
     var socket: Int32 { unsafe PQsocket(handle) }
     var version: Int { unsafe Int(PQserverVersion(handle)) }
-    var processID: Int32 { unsafe PQbackendPID(handle) }
     var isInTransaction: Bool {
         let status = unsafe PQtransactionStatus(handle)
         return status != PQTRANS_IDLE && status != PQTRANS_UNKNOWN

@@ -35,43 +35,15 @@ extension Page {
 }
 
 extension NotificationList {
-    /// Which rows of the table are in it.
-    var membership: String {
+    /// Which rows of the table are in it, and what these are sorted by, beside their keys. An index has both.
+    private var columns: (membership: String, at: String) {
         switch self {
-        case .pending: "state = 'pending'"
-        case .delivered: "shown_at IS NOT NULL"
+        case .pending: ("state = 'pending'", "coalesce(next_at, 9223372036854775807)")
+        case .delivered: ("shown_at IS NOT NULL", "shown_at")
         }
     }
 
-    /// What its rows are sorted by, beside their keys. An index has both.
-    var at: String {
-        switch self {
-        case .pending: "coalesce(next_at, 9223372036854775807)"
-        case .delivered: "shown_at"
-        }
-    }
-
-    /// A row's place in terms of that of one before it.
-    var after: String {
-        switch self {
-        case .pending: ">"
-        case .delivered: "<"
-        }
-    }
-
-    var before: String {
-        switch self {
-        case .pending: "<"
-        case .delivered: ">"
-        }
-    }
-
-    var direction: String {
-        switch self {
-        case .pending: "ASC"
-        case .delivered: "DESC"
-        }
-    }
+    private var isAscending: Bool { self == .pending }
 
     /// The rows between two places, sorted: a range of keys at either end's time, and a range of times between them, so that an
     /// index finds each.
@@ -81,6 +53,8 @@ extension NotificationList {
         of tenant: TenantID, category: String? = nil, after start: ListPlace,
         upTo end: ListPlace? = nil, limit: Int
     ) -> Statement {
+        let (membership, at) = columns
+        let (after, before, direction) = isAscending ? (">", "<", "ASC") : ("<", ">", "DESC")
         var conditions = Conditions()
         var ranges: [String] = []
         // SQLite doesn't see that an index has equal times in the order of keys.
@@ -116,10 +90,5 @@ extension NotificationList {
     }
 
     /// Before all rows.
-    var start: ListPlace {
-        switch self {
-        case .pending: ListPlace(at: .min, key: .min)
-        case .delivered: ListPlace(at: .max, key: .max)
-        }
-    }
+    var start: ListPlace { isAscending ? ListPlace(at: .min, key: .min) : ListPlace(at: .max, key: .max) }
 }

@@ -247,11 +247,6 @@ public struct Store: Sendable {
         }
     }
 
-    /// What a tenant's webhooks are signed with now, for its receivers.
-    public func webhookSecret(of tenant: TenantID) async throws(AttachmentError) -> WebhookSecret? {
-        try await webhookSecrets(of: tenant).first?.secret
-    }
-
     /// What a tenant's webhooks are signed with, the current secret first: after a rotation older ones stay good for a
     /// while, and after one of the store's keys for as long as those are kept, so that receivers can change over.
     public func webhookSecrets(of tenant: TenantID) async throws(AttachmentError) -> [SigningSecret] {
@@ -276,11 +271,6 @@ public struct Store: Sendable {
         } catch {
             throw .storeFailed(reason: error.description)
         }
-    }
-
-    /// Puts a new key in front for all tokens from now on; those that live stay good.
-    public func rotateKeys() throws(StoreError) {
-        try keys.rotate()
     }
 
     /// Seals the keys of all renditions that are kept encrypted with the current one.

@@ -94,7 +94,7 @@ import Testing
                     let record = try await bench.jobs.finished(job.id, of: job.tenant, within: patience)
                     #expect(record?.state == .delivered)
                 }
-                let pending = try await bench.store.records.usage(of: Self.bob).pendingJobs
+                let pending = try await bench.store.records.overview(of: Self.bob).usage.pendingJobs
                 #expect(pending > 0, "\(slowness): it was over before")
             }
         }
@@ -121,7 +121,7 @@ import Testing
                     // Those that had their codec already, and some that came while this one was recorded.
                     #expect(index - before < 500)
                 }
-                #expect(try await bench.store.records.usage(of: Self.bob).pendingJobs > 5000)
+                #expect(try await bench.store.records.overview(of: Self.bob).usage.pendingJobs > 5000)
             }
         }
     }

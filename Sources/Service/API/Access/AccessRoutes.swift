@@ -76,7 +76,7 @@ struct AccessRoutes: Sendable {
         return Response(status: .noContent)
     }
 
-    private func answer(_ lease: LeaseRecord) async throws -> Response {
+    private func answer(_ lease: AccessEntry) async throws -> Response {
         guard let token = try await records.token(lease.id, of: lease.tenant),
             let attachment = try await records.attachment(lease.attachment, of: lease.tenant)
         else { throw Problem.notFound }
@@ -101,7 +101,7 @@ struct AccessRoutes: Sendable {
     private func narrowGrant(_ request: Request, _ context: ServiceContext) async throws -> Response {
         let id = try context.parameter("id")
         let wanted = try await AccessRequest(request, fields: [.ttl, .renditions, .leaseLimit])
-        let parent: (AccessToken, GrantRecord)
+        let parent: (AccessToken, AccessEntry)
         switch context.identity {
         case .grant(let token, let grant):
             guard grant.id == id else { throw Problem.notFound }
@@ -153,7 +153,7 @@ struct AccessRoutes: Sendable {
         return attachment
     }
 
-    private static func check(_ wanted: [RenditionRole]?, against grant: GrantRecord) throws(Problem) {
+    private static func check(_ wanted: [RenditionRole]?, against grant: AccessEntry) throws(Problem) {
         guard let covered = grant.renditions, let wanted, !wanted.allSatisfy(covered.contains) else { return }
         let all = covered.map(\.rawValue).joined(separator: ", ")
         throw Problem(.forbidden, "forbidden", "This grant covers only \(all).")
@@ -162,7 +162,7 @@ struct AccessRoutes: Sendable {
 
 extension Service {
     /// A lease as the API shows it.
-    func body(of lease: LeaseRecord, _ token: AccessToken, to attachment: AttachmentRecord) -> JSONFields {
+    func body(of lease: AccessEntry, _ token: AccessToken, to attachment: AttachmentRecord) -> JSONFields {
         let opened = attachment.renditions.filter { lease.renditions?.contains($0.key) ?? true }
         // The rendition to show, of those that the lease opens.
         let best = ([attachment.best].compactMap(\.self) + [.main, .poster, .thumbnail, .waveform, .original])
@@ -177,13 +177,13 @@ extension Service {
             ]
         }
         return [
-            "id": lease.id, "attachmentId": lease.attachment, "grantId": lease.grant, "startedAt": lease.startedAt,
+            "id": lease.id, "attachmentId": lease.attachment, "grantId": lease.parent, "startedAt": lease.createdAt,
             "expiresAt": lease.expiresAt, "best": best, "renditions": renditions,
         ]
     }
 }
 
-extension GrantRecord {
+extension AccessEntry {
     /// A grant as the API shows it to its recipient.
     func shown(with token: AccessToken) -> JSONFields {
         [

@@ -86,12 +86,6 @@ enum Element {
 
     // MARK: Parts
 
-    struct Column: Sendable {
-        var name: String
-        /// What it has only for eyes, such as a picture.
-        var isHidden = false
-    }
-
     /// A table that becomes a list of cards where there is little room.
     static func table(_ caption: String, _ columns: [String], _ rows: [[HTMLText]], id: String) -> HTMLText {
         let heads = columns.map { HTMLText("<th scope=\"col\">\($0)</th>") }

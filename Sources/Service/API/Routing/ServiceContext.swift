@@ -67,5 +67,5 @@ public struct ServiceContext: RequestContext {
 enum Identity: Sendable {
     case nobody
     case key(APIKeyRecord)
-    case grant(AccessToken, GrantRecord)
+    case grant(AccessToken, AccessEntry)
 }

@@ -58,13 +58,8 @@ public final class S3Client: Sendable {
     }
 
     deinit {
-        // Whoever ended it before loses nothing; a client that is dropped otherwise ends the process.
+        // A client that is dropped without this ends the process.
         Task { [http] in try? await http.shutdown() }
-    }
-
-    /// Closes its connections. No request may be underway; none comes afterwards.
-    public func end() async {
-        try? await http.shutdown()
     }
 
     /// What the server's clock is ahead of this machine's, as far as it ever mattered.

@@ -1,3 +1,5 @@
+internal import GRDB
+
 /// A table that a ``StoreCopy`` takes over. Both ends have the same columns; what is another value at the target is ``changed``.
 struct CopiedTable: Sendable {
     let name: String
@@ -73,17 +75,11 @@ struct CopiedTable: Sendable {
     ]
 }
 
-/// A column, as SQLite tells of it.
-struct CopiedColumn: Sendable {
-    var name: String
-    var type: String
-}
-
 extension CopiedTable {
     /// Reads a part of the rows, each as a JSON object, and their keys.
     ///
     /// - Parameter isFirst: Else it goes on behind a key.
-    func selection(_ columns: [CopiedColumn], isFirst: Bool) -> String {
+    func selection(_ columns: [ColumnInfo], isFirst: Bool) -> String {
         let values = columns.map { column in
             let name = column.name
             let value =
@@ -106,7 +102,7 @@ extension CopiedTable {
     }
 
     /// Adds rows to the target, which come as a JSON array.
-    func insertion(_ columns: [CopiedColumn]) -> String {
+    func insertion(_ columns: [ColumnInfo]) -> String {
         let names = columns.map(\.name)
         let values = names.map { name in
             if self.name == "renditions", name == "blob" { return "blobs.name" }

@@ -131,12 +131,12 @@ struct CopyTarget: Sendable {
 
     /// Adds rows of a table and notes that they are there, in one transaction.
     func add(
-        _ rows: [String], to table: CopiedTable, _ columns: [CopiedColumn], thenAt place: CopyPlace
+        _ rows: [String], to table: CopiedTable, by insertion: String, thenAt place: CopyPlace
     ) async throws {
         try await advance(to: place) { transaction in
             guard !rows.isEmpty else { return }
             let text = "[" + rows.joined(separator: ",") + "]"
-            let added = try transaction.run(table.insertion(columns), [.text(text)]).changes
+            let added = try transaction.run(insertion, [.text(text)]).changes
             guard added == rows.count else {
                 throw StoreError.unequalCopy(path: path, reasons: ["\(table.name): \(added) of \(rows.count) fit"])
             }

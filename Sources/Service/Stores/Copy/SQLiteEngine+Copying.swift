@@ -25,7 +25,7 @@ extension SQLiteEngine {
         of table: CopiedTable, after key: [String]?, limit: Int
     ) async throws(AttachmentError) -> CopiedPart<String> {
         try await readForCopy { database in
-            let columns = try database.columns(of: table)
+            let columns = try database.columns(in: table.name)
             var values: [any DatabaseValueConvertible] = []
             for (name, text) in zip(table.key, key ?? []) {
                 let isNumber = columns.contains { $0.name == name && $0.type == "INTEGER" }
@@ -46,8 +46,8 @@ extension SQLiteEngine {
     }
 
     /// The columns of a table, which the target has as well.
-    func copiedColumns(of table: CopiedTable) async throws(AttachmentError) -> [CopiedColumn] {
-        try await readForCopy { database in try database.columns(of: table) }
+    func copiedColumns(of table: CopiedTable) async throws(AttachmentError) -> [ColumnInfo] {
+        try await readForCopy { database in try database.columns(in: table.name) }
     }
 
     /// All bytes of some hashes, by tenant: a hash is in one part alone.
@@ -150,11 +150,5 @@ extension SQLiteEngine {
             let rows = amount.rows.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
             return (amount, Column.digest((marks + rows).joined(separator: "\n")))
         }
-    }
-}
-
-extension Database {
-    fileprivate func columns(of table: CopiedTable) throws -> [CopiedColumn] {
-        try columns(in: table.name).map { CopiedColumn(name: $0.name, type: $0.type) }
     }
 }

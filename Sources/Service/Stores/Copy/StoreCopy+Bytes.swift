@@ -74,22 +74,24 @@ extension StoreCopy {
     }
 
     private func find(_ name: String, of bytes: SharedBytes) async throws(AttachmentError) -> Finding {
-        let file: ScratchFile
-        do throws(AttachmentError) {
-            guard case .file(let opened) = try await source.blobs.content(of: BlobName(rawValue: name), behind: nil)
+        try await find(expecting: bytes.sha256, bytes.bytes) { () throws(AttachmentError) in
+            guard case .file(let file) = try await source.blobs.content(of: BlobName(rawValue: name), behind: nil)
             else {
                 throw .storeFailed(reason: "its bytes are not in files")
             }
-            file = ScratchFile(reader: opened)
-        } catch {
-            if case .notInStore = error { return .missing }
-            throw error
+            return file
         }
-        return await read(file, expecting: bytes.sha256, bytes.bytes)
     }
 
     /// Reads a file whole, and compares it with what is known of it.
-    private func read(_ file: ScratchFile, expecting sha256: String?, _ bytes: Int64?) async -> Finding {
+    private func find(
+        expecting sha256: String?, _ bytes: Int64?, _ open: () async throws(AttachmentError) -> Descriptor
+    ) async throws(AttachmentError) -> Finding {
+        let file: ScratchFile
+        do throws(AttachmentError) { file = ScratchFile(reader: try await open()) } catch {
+            if case .notInStore = error { return .missing }
+            throw error
+        }
         do {
             let found = try await BlockingWork.files { () throws(SystemError) in
                 try Files.digest(of: file.reader, expecting: Files.size(of: file.reader))
@@ -113,7 +115,10 @@ extension StoreCopy {
         let there = try await target.names(of: part.elements.map(\.name))
         try await forEach(part.elements.filter { there[$0.name] == nil }) { element in
             var note = CopiedObject.Note(kind: "source", name: element.name)
-            switch try await find(source: element.name, sha256: element.sha256) {
+            let finding = try await find(expecting: element.sha256, nil) { () throws(AttachmentError) in
+                try await source.sources.open(SourceName(rawValue: element.name))
+            }
+            switch finding {
             // Its job fails with that as it would have.
             case .missing: (note.copy, note.loss) = (element.name, .missing)
             case .damaged(nil): (note.copy, note.loss) = (element.name, .damaged)
@@ -124,17 +129,6 @@ extension StoreCopy {
             tally.add(1)
         }
         return part.next
-    }
-
-    private func find(source name: String, sha256: String?) async throws(AttachmentError) -> Finding {
-        let file: ScratchFile
-        do throws(AttachmentError) {
-            file = ScratchFile(reader: try await source.sources.open(SourceName(rawValue: name)))
-        } catch {
-            if case .notInStore = error { return .missing }
-            throw error
-        }
-        return await read(file, expecting: sha256, nil)
     }
 
     /// Does something with each, some side by side. The first failure stops the others.

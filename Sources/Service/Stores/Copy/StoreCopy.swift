@@ -109,7 +109,8 @@ public struct StoreCopy: Sendable {
                     let part = try await self.records.copiedRows(of: table, after: key, limit: partSize)
                     try await target.add(
                         translated(part.elements, in: target), to: table,
-                        try await self.records.copiedColumns(of: table), thenAt: Self.place(part.next, after: index))
+                        by: table.insertion(self.records.copiedColumns(of: table)),
+                        thenAt: Self.place(part.next, after: index))
                     records.add(part.elements.count)
                     next = part.next
                 }
@@ -126,60 +127,12 @@ public struct StoreCopy: Sendable {
         next == nil ? CopyPlace(stage: stages[index + 1]) : CopyPlace(stage: stages[index], after: next)
     }
 
-    /// Rows with the names of sources that their submissions have at the target.
+    /// Rows with the names of sources that their submissions have at the target. A submission is a text within its row.
     private func translated(_ rows: [String], in target: CopyTarget) async throws -> [String] {
-        var submissions: [Int: (row: [String: AnyJSON], submission: JobSubmission)] = [:]
-        for (index, row) in rows.enumerated() {
-            // The others stay as they were written.
-            guard row.contains("\\\"spool\\\"") else { continue }
-            let row = try Column.value([String: AnyJSON].self, from: row)
-            guard case .text(let text)? = row["submission"] else { continue }
-            submissions[index] = (row, try Column.value(JobSubmission.self, from: text))
-        }
-        let sources = submissions.values.flatMap {
-            $0.submission.attachments.compactMap(\.location.sourceName?.rawValue)
-        }
-        let names = try await target.names(of: Array(Set(sources)))
-        var rows = rows
-        for (index, (row, submission)) in submissions {
-            var (row, submission) = (row, submission)
-            for number in submission.attachments.indices {
-                // What isn't needed any more was not copied.
-                guard let name = submission.attachments[number].location.sourceName, let copy = names[name.rawValue]
-                else { continue }
-                submission.attachments[number].location = .spool(name: SourceName(rawValue: copy))
-            }
-            row["submission"] = .text(try Column.text(submission))
-            rows[index] = try Column.text(row)
-        }
-        return rows
-    }
-
-    /// A value of a row.
-    private enum AnyJSON: Codable {
-        case null
-        case number(Int64)
-        case text(String)
-
-        init(from decoder: any Decoder) throws {
-            let value = try decoder.singleValueContainer()
-            if value.decodeNil() {
-                self = .null
-            } else if let number = try? value.decode(Int64.self) {
-                self = .number(number)
-            } else {
-                self = .text(try value.decode(String.self))
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {
-            var value = encoder.singleValueContainer()
-            switch self {
-            case .null: try value.encodeNil()
-            case .number(let number): try value.encode(number)
-            case .text(let text): try value.encode(text)
-            }
-        }
+        let source = #/(\\"spool\\":\{\\"name\\":\\")([^\\]+)/#
+        let names = try await target.names(of: rows.flatMap { $0.matches(of: source).map { String($0.2) } })
+        // What isn't needed any more was not copied.
+        return rows.map { row in row.replacing(source) { "\($0.1)\(names[String($0.2)] ?? String($0.2))" } }
     }
 
     private func compare(_ amount: CopyAmount, with target: CopyTarget) async throws {

@@ -91,11 +91,13 @@ protocol StoreNode: Sendable {
     var share: (share: FiringShare, number: Int64) { get }
     /// After this time any node fires what the owning node has left.
     var firingPatience: Duration { get }
+    /// Nil for a single node, which remembers nothing and looks each time.
+    var queue: QueueMemory? { get }
 
     /// A condition: whether the node with an id lives.
     func lives(_ id: String) -> String
     /// Lives from now on. To be called before anything is done that others look at the node for.
-    func live() async throws
+    func live() async throws(AttachmentError)
 
     /// Whether it is known that others know that a run lives here.
     func hasAnnounced(_ run: RunID) -> Bool
@@ -114,30 +116,15 @@ protocol StoreNode: Sendable {
     func failedToRescue(in run: String)
     /// Calls `tell` each time when another node has left.
     func whenNodesLeave(_ tell: @escaping @Sendable () -> Void)
-
-    /// The place at which a claim begins to look.
-    func low(of line: ClaimLows.Line) -> Int64
-    /// Notes what a claim found.
-    func found(_ ranks: [Int64], in line: ClaimLows.Line, wanted: Int, from low: Int64)
-    /// Jobs came back to their lines by this node.
-    func lookFromTheStart()
-    /// This node has claimed some.
-    func tookWaiting()
-
-    /// How many jobs wait, as far as it matters for so many new ones; nil where that has to be looked for.
-    func waiting(under limit: Int, before count: Int) -> Int?
-    /// Call this before you ask how many jobs wait.
-    func lookForRoom() -> QueueRoom.Look
-    /// Notes how many wait.
-    func found(waiting: Int, under limit: Int, by look: QueueRoom.Look)
 }
 
-/// The answers of a single node, which remembers nothing and looks each time.
+/// The answers of a single node.
 extension StoreNode {
     var slot: Int { 0 }
     var countingSlot: Int { 0 }
     var share: (share: FiringShare, number: Int64) { (.whole, 0) }
     var firingPatience: Duration { .zero }
+    var queue: QueueMemory? { nil }
 
     func hasAnnounced(_ run: RunID) -> Bool { false }
     func announced(_ run: RunID) {}
@@ -149,11 +136,4 @@ extension StoreNode {
     }
     func failedToRescue(in run: String) {}
     func whenNodesLeave(_ tell: @escaping @Sendable () -> Void) {}
-    func low(of line: ClaimLows.Line) -> Int64 { 0 }
-    func found(_ ranks: [Int64], in line: ClaimLows.Line, wanted: Int, from low: Int64) {}
-    func lookFromTheStart() {}
-    func tookWaiting() {}
-    func waiting(under limit: Int, before count: Int) -> Int? { nil }
-    func lookForRoom() -> QueueRoom.Look { QueueRoom().look(at: .now) }
-    func found(waiting: Int, under limit: Int, by look: QueueRoom.Look) {}
 }

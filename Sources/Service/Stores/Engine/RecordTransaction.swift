@@ -151,7 +151,7 @@ final class RecordTransaction: StatementSender {
     /// - Parameter count: So many are about to be added.
     func waiting(under limit: Int, before count: Int) throws -> Int {
         if let known = knownWaiting(under: limit, before: count) { return known }
-        let look = store.node.lookForRoom()
+        let look = store.node.queue?.look()
         let rows = try send([waiting(under: limit)])
         return try note(rows[0], under: limit, by: look)
     }
@@ -159,13 +159,13 @@ final class RecordTransaction: StatementSender {
     /// The same where the node knows it.
     func knownWaiting(under limit: Int, before count: Int) -> Int? {
         let own = max(0, unfinishedJobs)
-        return store.node.waiting(under: limit, before: own + count).map { $0 + own }
+        return store.node.queue?.waiting(under: limit, before: own + count).map { $0 + own }
     }
 
     /// - Parameter rows: What ``waiting(under:)`` found.
-    func note(_ rows: RecordRows, under limit: Int, by look: QueueRoom.Look) throws -> Int {
+    func note(_ rows: RecordRows, under limit: Int, by look: QueueRoom.Look?) throws -> Int {
         let waiting = try rows.first?.int("n") ?? 0
-        store.node.found(waiting: waiting, under: limit, by: look)
+        if let look { store.node.queue?.found(waiting: waiting, under: limit, by: look) }
         return waiting
     }
 

@@ -100,7 +100,7 @@ final class PostgresEngine: RecordEngine {
     }
 
     func committed(_ waste: RecordTransaction.Waste) {
-        members.changed(jobs: waste.jobs)
+        members.queue?.changed(jobs: waste.jobs)
         wakeups.send(waste.wakes)
     }
 

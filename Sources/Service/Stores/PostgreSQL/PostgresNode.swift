@@ -43,7 +43,8 @@ final class PostgresNode: StoreNode {
     /// Told whether the server is silent.
     private let silence: @Sendable (Bool) -> Void
     private let departures = WebhookNotifier()
-    private let state: Mutex<State>
+    let queue: QueueMemory?
+    private let state = Mutex(State())
     private let beating = Mutex<Task<Void, Never>?>(nil)
     private let probing = Mutex<Task<Void, Never>?>(nil)
 
@@ -67,8 +68,6 @@ final class PostgresNode: StoreNode {
         var departures = 0
         var rescues: [String: Rescue] = [:]
         var lookedAt = ContinuousClock.now
-        var lows: ClaimLows
-        var room: QueueRoom
         /// Changes to the number of jobs.
         var changes = 0
     }
@@ -96,7 +95,7 @@ final class PostgresNode: StoreNode {
         self.tell = tell
         self.silence = silence
         self.timing = timing
-        state = Mutex(State(lows: timing.lows, room: timing.room))
+        queue = QueueMemory(timing.lows, timing.room)
         slot = Int.random(in: 0..<Self.slots)
     }
 
@@ -118,9 +117,9 @@ final class PostgresNode: StoreNode {
     }
 
     /// Lives from now on. To be called before anything is done that others look at the node for.
-    func live() async throws {
+    func live() async throws(AttachmentError) {
         if state.withLock({ $0.last != nil }) { return }
-        try await beat()
+        do { try await beat() } catch { throw AttachmentError(storing: error) }
         goOn()
     }
 
@@ -197,6 +196,7 @@ final class PostgresNode: StoreNode {
         ])
         let census = try NodeCensus(rows[1])
         tell(census.ids.count)
+        queue?.divide(among: census.takingRequests)
         let time = try rows[0].first?.int64("heartbeat_at")
         let trip = ContinuousClock.now - now
         let hasLeft = state.withLock { state in
@@ -278,41 +278,6 @@ final class PostgresNode: StoreNode {
         }
     }
 
-    /// Where a claim begins to look.
-    func low(of line: ClaimLows.Line) -> Int64 { state.withLock { $0.lows.low(of: line, at: .now) } }
-
-    /// Notes what a claim found.
-    func found(_ ranks: [Int64], in line: ClaimLows.Line, wanted: Int, from low: Int64) {
-        state.withLock { $0.lows.note(ranks, of: line, wanted: wanted, from: low, at: .now) }
-    }
-
-    /// Jobs came back to their lines by this node.
-    func lookFromTheStart() { state.withLock { $0.lows.forget() } }
-
-    // MARK: How many wait
-
-    /// As ``QueueRoom/waiting(under:before:at:)`` has it.
-    func waiting(under limit: Int, before count: Int) -> Int? {
-        state.withLock { $0.room.waiting(under: limit, before: count, at: .now) }
-    }
-
-    /// To be called before it is asked how many jobs wait.
-    func lookForRoom() -> QueueRoom.Look { state.withLock { $0.room.look(at: .now) } }
-
-    /// Notes how many wait.
-    func found(waiting: Int, under limit: Int, by look: QueueRoom.Look) {
-        state.withLock { $0.room.note(waiting, under: limit, among: $0.census.takingRequests, by: look) }
-    }
-
-    /// This node has changed the number of jobs.
-    func changed(jobs: Int) {
-        guard jobs != 0 else { return }
-        state.withLock { $0.room.change(by: jobs) }
-    }
-
-    /// This node has claimed some.
-    func tookWaiting() { state.withLock { $0.room.free() } }
-
     /// Which row counts the next change to the number of jobs. A row serves for some changes, one behind the other, and then the next
     /// does: a change has to find its row's last version behind all that something keeps the vacuum from removing.
     var countingSlot: Int {
@@ -380,7 +345,7 @@ final class PostgresNode: StoreNode {
         strays.removeAll { known.contains(ClaimID(rawValue: $0)) }
         guard !strays.isEmpty else { return }
         _ = try await pool.batch([Statement(RecordTransaction.handBack, [.uuids(strays)])])
-        lookFromTheStart()
+        queue?.lookFromTheStart()
     }
 
     /// How long after its end a claim is known that isn't in the record.

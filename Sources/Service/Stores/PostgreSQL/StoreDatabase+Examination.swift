@@ -48,15 +48,7 @@ extension StoreDatabase {
     ///
     /// - Throws: `unusableDatabase`.
     public func examine() async throws(StoreError) -> DatabaseExamination {
-        let pool = makePool()
-        do {
-            let examination = try await examined(in: pool)
-            await pool.close()
-            return examination
-        } catch {
-            await pool.close()
-            throw StoreError(error)
-        }
+        do throws(PostgresError) { return try await withPool(examined) } catch { throw StoreError(error) }
     }
 
     private func examined(in pool: PostgresPool) async throws(PostgresError) -> DatabaseExamination {

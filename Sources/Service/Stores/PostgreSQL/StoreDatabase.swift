@@ -43,9 +43,11 @@ public struct StoreDatabase: Sendable, CustomStringConvertible {
     func makePool() -> PostgresPool { PostgresPool(parameters, writers: writers, readers: readers) }
 
     /// Does something with connections that are closed afterwards.
-    func withPool<Value>(_ body: (PostgresPool) async throws -> Value) async throws -> Value {
+    func withPool<Value, Failure: Error>(
+        _ body: (PostgresPool) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
         let pool = makePool()
-        do {
+        do throws(Failure) {
             let value = try await body(pool)
             await pool.close()
             return value
@@ -106,14 +108,8 @@ extension Store {
 
     /// What ``migrate(_:)`` would do; changes nothing.
     public static func upgradePlan(of database: StoreDatabase) async throws(StoreError) -> SchemaPlan {
-        let pool = database.makePool()
-        do throws(StoreError) {
-            let version = try await PostgresSchema.version(in: pool).version
-            await pool.close()
-            return SchemaPlan(from: version)
-        } catch {
-            await pool.close()
-            throw error
+        try await database.withPool { pool throws(StoreError) in
+            SchemaPlan(from: try await PostgresSchema.version(in: pool).version)
         }
     }
 }

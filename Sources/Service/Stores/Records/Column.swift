@@ -89,11 +89,6 @@ struct StoredSubmission {
         body = secrets == nil ? text : try Column.text(slim.withoutSecrets)
     }
 
-    /// What tells that another submission is the same.
-    static func digest(of submission: JobSubmission, profile: String) throws -> String {
-        try submission.bodyDigest ?? Column.digest(Column.text(slim(submission)) + profile)
-    }
-
     private static func slim(_ submission: JobSubmission) -> JobSubmission {
         var slim = submission
         slim.profile = Profile(name: submission.profile.name)

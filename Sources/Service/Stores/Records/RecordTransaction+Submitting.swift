@@ -222,10 +222,10 @@ extension RecordTransaction {
         let lines = Set(own.map(\.lane)).flatMap { lane in JobPriority.inOrder.map { Line(lane: lane, priority: $0) } }
         let places = Set(
             own.map { SubmissionContext.Place(tenant: $0.tenant, line: Line(lane: $0.lane, priority: $0.priority)) })
-        let lows = lines.map { store.node.low(of: $0.claimed) }
+        let lows = lines.map { store.node.queue?.low(of: $0.claimed) ?? 0 }
         let limit = jobs.compactMap(\.options.queueLimit).min()
         let waiting = limit.flatMap { knownWaiting(under: $0, before: own.count) }
-        let look = store.node.lookForRoom()
+        let look = store.node.queue?.look()
         let rows = try send(
             [
                 finding(jobs),
@@ -355,7 +355,7 @@ extension RecordTransaction {
         if place.isBegun, let offer = options.offer {
             placed.claimedUntil = now + offer.duration
             let line = Line(lane: job.lane, priority: job.priority)
-            store.node.found([place.rank], in: line.claimed, wanted: 1, from: context.lows[line] ?? 0)
+            store.node.queue?.found([place.rank], in: line.claimed, wanted: 1, from: context.lows[line] ?? 0)
         }
         return .placed(placed)
     }

@@ -5,19 +5,19 @@ extension SQLRecordStore {
     public func grant(
         on attachment: AttachmentID?, in scope: AccessScope, renditions: [RenditionRole]?, for duration: Duration,
         leaseLimit: Int?
-    ) async throws(AttachmentError) -> (GrantRecord, AccessToken)? {
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)? {
         try await give(on: attachment, in: scope) { origin, id, kid, now in
             origin.derive(
                 .grant, id: id, key: kid, to: renditions, for: duration, leaseLimit: leaseLimit, at: now)
         } admitted: { _, _, ancestors in
             ancestors.count < AccessLimits.deepestGrant || ancestors.isEmpty
-        }.map { ($0.grant, $1) }
+        }
     }
 
     public func startLease(
         on attachment: AttachmentID?, in scope: AccessScope, renditions: [RenditionRole]?, for duration: Duration,
         within quotas: Quotas
-    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)? {
         try await give(on: attachment, in: scope) { origin, id, kid, now in
             origin.derive(.lease, id: id, key: kid, to: renditions, for: duration, at: now)
         } admitted: { work, lease, ancestors in
@@ -28,18 +28,18 @@ extension SQLRecordStore {
                     try work.liveLeases(under: ancestor.id), of: ancestor.leaseLimit)
             }
             return true
-        }.map { ($0.lease, $1) }
+        }
     }
 
     public func link(
         to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
         delivery: DeliveryMode
-    ) async throws(AttachmentError) -> (LinkRecord, AccessToken)? {
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)? {
         try await give(on: attachment, in: .owner(tenant)) { origin, id, kid, now in
             origin.derive(.link, id: id, key: kid, to: renditions, for: duration, delivery: delivery, at: now)
         } admitted: { _, _, _ in
             true
-        }.map { ($0.link, $1) }
+        }
     }
 
     /// Records new access and makes its token; nil where the scope has nothing to give.
@@ -76,23 +76,23 @@ extension SQLRecordStore {
         return (given, token)
     }
 
-    public func grant(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> GrantRecord? {
-        try await read { work in try work.access(id, in: scope, [.grant])?.grant }
+    public func grant(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> AccessEntry? {
+        try await read { work in try work.access(id, in: scope, [.grant]) }
     }
 
-    public func grant(of token: AccessToken) async throws(AttachmentError) -> GrantRecord? {
-        try await read { work in try work.access(token, [.grant])?.grant }
+    public func grant(of token: AccessToken) async throws(AttachmentError) -> AccessEntry? {
+        try await read { work in try work.access(token, [.grant]) }
     }
 
-    public func lease(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> LeaseRecord? {
-        try await read { work in try work.access(id, in: scope, [.lease])?.lease }
+    public func lease(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> AccessEntry? {
+        try await read { work in try work.access(id, in: scope, [.lease]) }
     }
 
     public func renewLease(
         _ id: String, in scope: AccessScope, for duration: Duration
-    ) async throws(AttachmentError) -> LeaseRecord? {
+    ) async throws(AttachmentError) -> AccessEntry? {
         guard try await isLive(scope) else { return nil }
-        return try await write { work -> LeaseRecord? in
+        return try await write { work -> AccessEntry? in
             // The grants above first, so that none ends meanwhile; then the lease is read behind its own lock.
             _ = try work.lockAncestors(of: id)
             guard var lease = try work.access(id, in: scope, [.lease]), lease.isLive(at: work.now) else {
@@ -106,7 +106,7 @@ extension SQLRecordStore {
             try work.run(
                 "UPDATE access SET expires_at = $2 WHERE id = $1",
                 [.text(lease.id), .time(lease.expiresAt)])
-            return lease.lease
+            return lease
         }
     }
 
@@ -207,8 +207,7 @@ extension RecordTransaction {
     }
 
     func access(_ token: AccessToken, _ kinds: [AccessEntry.Kind]) throws -> AccessEntry? {
-        let found = try access(TokenFormat.id(in: token))
-        return store.keys.entry(of: token, kinds.map(\.token), at: now) { _ in found }
+        store.keys.entry(try access(TokenFormat.id(in: token)), of: token, kinds.map(\.token), at: now)
     }
 
     /// What new access in a scope is derived from; nil where the scope opens nothing of the kind.

@@ -13,12 +13,8 @@ extension SQLRecordStore {
         _ capacity: ClaimCapacity, from source: ClaimSource, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim] {
         guard capacity.all > 0 else { return [] }
-        do {
-            // A run that claims lives; a lane's jobs belong to the node.
-            if case .run(let run) = source { try await announce(run) } else { try await node.live() }
-        } catch {
-            throw AttachmentError(storing: error)
-        }
+        // A run that claims lives; a lane's jobs belong to the node.
+        if case .run(let run) = source { try await announce(run) } else { try await node.live() }
         let rescue = node.mayRescue(in: source.run)
         // Workers that look again and again must not keep each other from writing. A run looks when it knows why.
         if engine.hasOneWriter, case .lane = source {
@@ -36,9 +32,11 @@ extension SQLRecordStore {
                 try work.rescue(in: source, within: rescue)
                 return try work.claim(capacity, from: source, for: duration, as: ids)
             }
-            for line in found { node.found(line.ranks, in: line.line, wanted: line.wanted, from: line.low) }
+            for line in found {
+                node.queue?.found(line.ranks, in: line.line, wanted: line.wanted, from: line.low)
+            }
             node.forget(Set(ids).subtracting(claims.map(\.id)))
-            if !claims.isEmpty { node.tookWaiting() }
+            if !claims.isEmpty { node.queue?.tookWaiting() }
             return claims
         } catch {
             node.forget(ids)
@@ -49,13 +47,8 @@ extension SQLRecordStore {
 
     public func heartbeat(_ claim: Claim, for duration: Duration) async throws -> Instant {
         let since = ContinuousClock.now
-        let end: Int64?
-        do {
-            end = try await together(Heartbeat(claim: claim.id, duration: duration), heartbeats) {
-                [engine] requests in try await Self.beat(requests, in: engine)
-            }
-        } catch {
-            throw AttachmentError(storing: error)
+        let end = try await together(Heartbeat(claim: claim.id, duration: duration), heartbeats) {
+            [engine] requests in try await Self.beat(requests, in: engine)
         }
         guard let end = end ?? SeededFault.endOfLost else {
             node.forget([claim.id])
@@ -119,7 +112,7 @@ extension SQLRecordStore {
         try await writeUnderClaim(claim) { work in
             let job = try work.held(claim)
             work.wakes.insert(.work)
-            node.lookFromTheStart()
+            node.queue?.lookFromTheStart()
             _ = try work.send(work.forgoing(claim.id.rawValue, of: job.key) + [statement(work, job)])
         }
     }
@@ -177,7 +170,7 @@ extension RecordTransaction {
                     UPDATE queue SET interrupted = true, \(Self.handedBack) WHERE job = ANY($1::bigint[])
                     """, [.ints(jobs)])
             ])
-        store.node.lookFromTheStart()
+        store.node.queue?.lookFromTheStart()
     }
 
     /// Jobs whose claims are to be taken away.
@@ -291,7 +284,7 @@ extension RecordTransaction {
             // A tenant that is passed over for a busy one returns to the same line.
             let isWhole = lane == nil || capacity.busy[priority, default: []].isEmpty
             return FoundLine(
-                line: line, low: isWhole ? store.node.low(of: line) : 0, wanted: isWhole ? capacity.all : 0)
+                line: line, low: isWhole ? store.node.queue?.low(of: line) ?? 0 : 0, wanted: isWhole ? capacity.all : 0)
         }
         let rows = try waiting(capacity, in: source, from: lines.map(\.low))
         for row in rows { lines[try row.int("priority")].ranks.append(try row.int64("rank")) }

@@ -17,32 +17,35 @@ extension SQLRecordStore {
     }
 
     public func signIn(withCode code: AccessToken) async throws(AttachmentError) -> (ConsoleSession, AccessToken)? {
-        let token = TokenFormat.newConsoleToken()
-        let session = try await write { work -> ConsoleSession? in
-            // Done again after an answer that was lost, the code is gone and the session is there.
-            if let made = try work.consoleSession(token.hash) { return made }
+        try await signIn { work in
             let row = try work.run(
                 "DELETE FROM console_sessions WHERE hash = $1 AND kind = 'code' RETURNING tenant, roles, created_at",
                 [.text(code.hash)]
             ).first
             guard let row else { return nil }
             let code = ConsoleCode(
-                tenant: try row.value("tenant"),
-                roles: try row.json("roles"),
-                createdAt: try row.instant("created_at"))
-            guard code.isLive(at: work.now) else { return nil }
-            let session = ConsoleSession(signedInWith: code, at: work.now)
-            if try work.insert(session, hash: token.hash) { work.note(.signedIn(session, hash: token.hash)) }
-            return session
+                tenant: try row.value("tenant"), roles: try row.json("roles"), createdAt: try row.instant("created_at"))
+            return code.isLive(at: work.now) ? ConsoleSession(signedInWith: code, at: work.now) : nil
         }
-        return session.map { ($0, token) }
     }
 
     public func signIn(with key: APIKeyRecord) async throws(AttachmentError) -> (ConsoleSession, AccessToken)? {
+        try await signIn { work in
+            try work.isGood(key: key.id) ? ConsoleSession(signedInWith: key, at: work.now) : nil
+        }
+    }
+
+    /// Records a new session.
+    ///
+    /// - Parameter session: Nil where nothing that is good was shown.
+    private func signIn(
+        _ session: @escaping @Sendable (RecordTransaction) throws -> ConsoleSession?
+    ) async throws(AttachmentError) -> (ConsoleSession, AccessToken)? {
         let token = TokenFormat.newConsoleToken()
         let session = try await write { work -> ConsoleSession? in
-            guard try work.isGood(key: key.id) else { return nil }
-            let session = ConsoleSession(signedInWith: key, at: work.now)
+            // Done again after an answer that was lost, it is there already, and a code is gone.
+            if work.mayHaveCommitted, let made = try work.consoleSession(token.hash) { return made }
+            guard let session = try session(work) else { return nil }
             if try work.insert(session, hash: token.hash) { work.note(.signedIn(session, hash: token.hash)) }
             return session
         }

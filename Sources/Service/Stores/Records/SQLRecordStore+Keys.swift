@@ -90,12 +90,10 @@ extension SQLRecordStore {
     }
 
     public func authenticate(_ key: AccessToken) async throws(AttachmentError) -> APIKeyRecord? {
-        let id = TokenFormat.parse(key.secretText)?.id ?? String(repeating: "0", count: TokenFormat.idLength)
-        return try await read { work in
-            let row = try work.run("SELECT * FROM api_keys WHERE id = $1", [.text(id)]).first
-            return try TokenFormat.record(of: key, at: work.now) { _ in
-                try row.map { (try APIKeyRecord($0), try $0.text("sha256")) }
-            }
+        try await read { work in
+            let row = try work.run("SELECT * FROM api_keys WHERE id = $1", [.text(TokenFormat.id(in: key))]).first
+            let found = try row.map { (try APIKeyRecord($0), hash: try $0.text("sha256")) }
+            return TokenFormat.record(found, of: key, at: work.now)
         }
     }
 }

@@ -18,7 +18,21 @@ extension SQLRecordStore {
     public func mediaSources(
         of id: NotificationID, tenant: TenantID
     ) async throws(AttachmentError) -> JobSubmission? {
-        try await read { [keys] work in try work.mediaSources(of: id, tenant, keys) }
+        try await read { [keys] work in
+            let row = try work.run(
+                """
+                SELECT submission, body, headers, headers_kid FROM notifications
+                    JOIN notification_sources ON notification_sources.notification = notifications.key
+                    JOIN profiles ON profiles.key = notification_sources.profile
+                WHERE notifications.tenant = $1 AND notifications.id = $2
+                """, [.raw(tenant), .raw(id)]
+            ).first
+            guard let row else { return nil }
+            var submission: JobSubmission = try row.json("submission")
+            submission.profile = try ProfileColumn.value(from: try row.text("body"))
+            try row.secrets()?.open(into: &submission, keys: keys)
+            return submission
+        }
     }
 
     public func take(_ step: MediaStep, _ read: NotificationRecord) async throws(AttachmentError) -> Bool {
@@ -38,24 +52,6 @@ extension RecordTransaction {
         from: """
             notifications LEFT JOIN jobs ON jobs.tenant = notifications.tenant AND jobs.id = notifications.media_job
             """, where: "(media_job IS NULL OR jobs.key IS NULL OR jobs.state <> 'pending')")
-
-    fileprivate func mediaSources(
-        of id: NotificationID, _ tenant: TenantID, _ keys: KeyRing
-    ) throws -> JobSubmission? {
-        let row = try run(
-            """
-            SELECT submission, body, headers, headers_kid FROM notifications
-                JOIN notification_sources ON notification_sources.notification = notifications.key
-                JOIN profiles ON profiles.key = notification_sources.profile
-            WHERE notifications.tenant = $1 AND notifications.id = $2
-            """, [.raw(tenant), .raw(id)]
-        ).first
-        guard let row else { return nil }
-        var submission: JobSubmission = try row.json("submission")
-        submission.profile = try ProfileColumn.value(from: try row.text("body"))
-        try row.secrets()?.open(into: &submission, keys: keys)
-        return submission
-    }
 
     /// Keeps what a notification's media are made of, where there is such; the headers for their origins encrypted.
     func keep(_ sources: JobSubmission?, of notification: NewNotification, _ keys: KeyRing) throws {

@@ -35,15 +35,10 @@ extension SQLRecordStore {
     /// Each is asked for, and no cache decides: no read starts after the call returned that took it back, on any node. All
     /// that come while the last question is under way ask together.
     public func open(_ token: AccessToken, role: RenditionRole) async throws(AttachmentError) -> ContentAccess? {
-        let found: AccessLookupAnswer
-        do {
-            found = try await together(AccessLookup(id: TokenFormat.id(in: token), role: role), lookups) {
-                [engine] requests in try await Self.lookUp(requests, in: engine)
-            }
-        } catch {
-            throw AttachmentError(storing: error)
+        let found = try await together(AccessLookup(id: TokenFormat.id(in: token), role: role), lookups) {
+            [engine] requests in try await Self.lookUp(requests, in: engine)
         }
-        let access = keys.entry(of: token, [.lease, .link], at: found.now) { _ in found.access }
+        let access = keys.entry(found.access, of: token, [.lease, .link], at: found.now)
         guard let access, access.opens(role), let rendition = found.rendition, let blob = found.blob else { return nil }
         return ContentAccess(
             id: access.id, tenant: access.tenant, attachment: access.attachment, role: role, rendition: rendition,

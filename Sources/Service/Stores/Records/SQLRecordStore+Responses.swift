@@ -14,15 +14,10 @@ extension SQLRecordStore {
 
     /// Asked for like what a link opens: all that come while the last question is under way ask together.
     public func ticket(of token: AccessToken, _ kind: Ticket.Kind) async throws(AttachmentError) -> Ticket? {
-        let found: TicketAnswer
-        do {
-            found = try await together(TokenFormat.id(in: token), tickets) { [engine] ids in
-                try await Self.look(ids, in: engine)
-            }
-        } catch {
-            throw AttachmentError(storing: error)
+        let found = try await together(TokenFormat.id(in: token), tickets) { [engine] ids in
+            try await Self.look(ids, in: engine)
         }
-        return keys.entry(of: token, [kind.token], at: found.now) { _ in found.ticket }
+        return keys.entry(found.ticket, of: token, [kind.token], at: found.now)
     }
 
     private static func look(_ ids: [String], in engine: any RecordEngine) async throws -> [TicketAnswer] {

@@ -58,14 +58,6 @@ extension SQLRecordStore {
             return statistics
         }
     }
-
-    public func usage(of tenant: TenantID) async throws(AttachmentError) -> TenantUsage {
-        try await read { work in
-            var usage = try work.total(of: tenant)
-            usage.liveLeases -= try work.leasesThatRanOut(of: tenant)
-            return usage
-        }
-    }
 }
 
 extension RecordTransaction {

@@ -46,17 +46,6 @@ extension SQLRecordStore {
         }
     }
 
-    public func job(
-        submittedWith idempotencyKey: String, of tenant: TenantID
-    ) async throws(AttachmentError) -> JobRecord? {
-        try await read { work in
-            try work.run(
-                "SELECT job FROM idempotency_keys WHERE tenant = $1 AND key = $2 AND created_at > $3",
-                [.raw(tenant), .text(idempotencyKey), .time(work.now - IdempotencyKey.lifetime)]
-            ).first.map { try work.jobRecord($0.int64("job")) }
-        }
-    }
-
     public func retry(_ id: JobID, of tenant: TenantID) async throws(AttachmentError) -> RetryAnswer? {
         try await write { work in
             guard let job = try work.lock(id, of: tenant) else { return nil }

@@ -20,7 +20,7 @@ extension SQLRecordStore {
         try await read { [keys] work in
             let id = TokenFormat.id(in: token)
             let found = try work.run("SELECT * FROM uploads WHERE ticket = $1", [.text(id)]).first?.upload()
-            return keys.upload(of: token, at: work.now) { _ in found }
+            return keys.entry(found, of: token, [.upload], at: work.now)
         }
     }
 

@@ -6,7 +6,7 @@ extension SQLRecordStore {
     public func webhooks(
         after results: [WebhookResult], within places: WebhookPlaces, besides underway: Set<String>?
     ) async throws(AttachmentError) -> WebhookBatch {
-        do { try await node.live() } catch { throw AttachmentError(storing: error) }
+        try await node.live()
         let rescue = node.mayRescue(in: RecordTransaction.callRescue)
         do throws(AttachmentError) {
             if results.isEmpty {

@@ -95,8 +95,12 @@ public struct SQLRecordStore: RecordStore {
     func together<Request: Sendable, Answer: Sendable>(
         _ request: Request, _ group: PostgresGroup<Request, Answer>,
         _ body: @escaping @Sendable ([Request]) async throws -> [Answer]
-    ) async throws -> Answer {
-        try await engine.hasOneWriter ? body([request])[0] : group(request, by: body)
+    ) async throws(AttachmentError) -> Answer {
+        do {
+            return try await engine.hasOneWriter ? body([request])[0] : group(request, by: body)
+        } catch {
+            throw AttachmentError(storing: error)
+        }
     }
 
     /// Writes for a request in one transaction with others that come meanwhile, where the engine gains by that.

@@ -140,7 +140,7 @@ final class SQLiteNode: StoreNode {
     func hasAnnounced(_ run: RunID) -> Bool { runs.withLock { $0.contains(run) } }
     func announced(_ run: RunID) { runs.withLock { _ = $0.insert(run) } }
 
-    func live() async throws { try workers.register(WorkerID(rawValue: id)) }
+    func live() async throws(AttachmentError) { try workers.register(WorkerID(rawValue: id)) }
 
     func lives(_ id: String) -> String { "node_lives(\(id))" }
 }

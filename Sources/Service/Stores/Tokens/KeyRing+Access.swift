@@ -6,14 +6,12 @@ extension KeyRing {
     /// What a token stands for right now. Malformed, unknown, expired and revoked ones cost what a good one costs: one
     /// look-up, one derivation, one comparison in constant time.
     ///
-    /// - Parameter find: What has this id.
+    /// - Parameter found: What has the token's ``TokenFormat/id(in:)``.
     func entry<Entry: TokenEntry>(
-        of token: AccessToken, _ kinds: [TokenKind], at now: Instant, find: (String) throws -> Entry?
-    ) rethrows -> Entry? {
+        _ found: Entry?, of token: AccessToken, _ kinds: [TokenKind], at now: Instant
+    ) -> Entry? {
         let parsed = TokenFormat.parse(token.secretText)
-        let id = parsed?.id ?? String(repeating: "0", count: TokenFormat.idLength)
-        let found = try find(id)
-        let expected = self.token(parsed?.kind ?? .link, id: id, kid: found?.kid)
+        let expected = self.token(parsed?.kind ?? .link, id: TokenFormat.id(in: token), kid: found?.kid)
         // swift-crypto compares two digests in constant time; over digests, neither length nor prefix shows.
         let isRight =
             SHA256.hash(data: Data((expected?.secretText ?? "").utf8)) == SHA256.hash(data: Data(token.secretText.utf8))
@@ -27,7 +25,7 @@ extension KeyRing {
     func tokens(of entries: [any TokenEntry], at now: Instant) -> [String: AccessToken] {
         var tokens: [String: AccessToken] = [:]
         for entry in entries where entry.isLive(at: now) {
-            tokens[entry.id] = token(entry.token, id: entry.id, kid: entry.kid)
+            tokens[entry.tokenID] = token(entry.token, id: entry.tokenID, kid: entry.kid)
         }
         return tokens
     }
@@ -48,7 +46,8 @@ extension KeyRing {
 
 /// What a derived token stands for.
 protocol TokenEntry: Sendable {
-    var id: String { get }
+    /// The id in its token.
+    var tokenID: String { get }
     var token: TokenKind { get }
     /// The key that its token is derived with.
     var kid: String { get }
@@ -56,9 +55,11 @@ protocol TokenEntry: Sendable {
 }
 
 extension AccessEntry: TokenEntry {
+    var tokenID: String { id }
     var token: TokenKind { kind.token }
 }
 
 extension Ticket: TokenEntry {
+    var tokenID: String { id }
     var token: TokenKind { kind.token }
 }

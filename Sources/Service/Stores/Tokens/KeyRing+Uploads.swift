@@ -1,16 +1,9 @@
 internal import SatchelCore
 internal import FoundationEssentials
 
-extension UploadRecord {
-    /// What its token stands for.
-    struct Entry: TokenEntry {
-        var record: UploadRecord
-
-        var id: String { record.ticket }
-        var token: TokenKind { .upload }
-        var kid: String { record.kid }
-        func isLive(at now: Instant) -> Bool { record.isLive(at: now) }
-    }
+extension UploadRecord: TokenEntry {
+    var tokenID: String { ticket }
+    var token: TokenKind { .upload }
 }
 
 // What a job that waits for an upload has of secrets is encrypted with the key that the upload's ticket is derived with: that is
@@ -33,16 +26,5 @@ extension UploadRecord {
         var job = job
         try SealedSecrets(kid: kid, box: box).open(into: &job, keys: keys)
         return job
-    }
-}
-
-extension KeyRing {
-    /// The upload that a token opens right now.
-    func upload(
-        of token: AccessToken, at now: Instant, find: (String) throws -> UploadRecord?
-    ) rethrows -> UploadRecord? {
-        try entry(of: token, [.upload], at: now) { id in
-            try find(id).map { UploadRecord.Entry(record: $0) }
-        }?.record
     }
 }

@@ -45,7 +45,7 @@ struct GrantCommand: AsyncParsableCommand {
     func run() async throws {
         let store = try await openStore(store)
         let duration = access.time?.duration ?? .seconds(3600)
-        let granted: (GrantRecord, AccessToken)?
+        let granted: (AccessEntry, AccessToken)?
         if let from {
             granted = try await store.records.grant(
                 on: nil, in: .bearer(AccessToken(secretText: from)), renditions: access.renditions, for: duration,
@@ -63,10 +63,8 @@ struct GrantCommand: AsyncParsableCommand {
         }
         guard let (record, token) = granted else { throw CommandFailure.unknownAttachment(id ?? "") }
         access.warn(of: record.expiresAt, at: try await store.records.now())
-        if let leases, record.leaseLimit < leases {
-            Console.printError(
-                "Warning: the parent grant allows at most \(Quantity.count(record.leaseLimit, "lease")) at once."
-            )
+        if let leases, let limit = record.leaseLimit, limit < leases {
+            Console.printError("Warning: the parent grant allows at most \(Quantity.count(limit, "lease")) at once.")
         }
         try showOnce(
             "grant", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt, format)

@@ -1,8 +1,11 @@
-/// A grant, a lease or a link as it is recorded, and what may be derived from it.
+/// A grant, a lease or a link as it is recorded.
 public struct AccessEntry: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// A right to start leases and to derive narrower grants.
         case grant
+        /// One started access; it holds the bytes against retention while it lives.
         case lease
+        /// For payloads: reusable, uncounted, and nothing is held by it.
         case link
 
         public var token: TokenKind {
@@ -60,24 +63,6 @@ public struct AccessEntry: Hashable, Sendable {
     /// Whether this opens a rendition.
     public func opens(_ role: RenditionRole) -> Bool {
         renditions?.contains(role) ?? true
-    }
-
-    public var grant: GrantRecord {
-        GrantRecord(
-            id: id, tenant: tenant, attachment: attachment, parent: parent, renditions: renditions,
-            leaseLimit: leaseLimit ?? 1, createdAt: createdAt, expiresAt: expiresAt, revokedAt: endedAt)
-    }
-
-    public var lease: LeaseRecord {
-        LeaseRecord(
-            id: id, tenant: tenant, attachment: attachment, grant: parent, renditions: renditions,
-            startedAt: createdAt, expiresAt: expiresAt, stoppedAt: endedAt)
-    }
-
-    public var link: LinkRecord {
-        LinkRecord(
-            id: id, tenant: tenant, attachment: attachment, renditions: renditions, createdAt: createdAt,
-            expiresAt: expiresAt, revokedAt: endedAt)
     }
 }
 

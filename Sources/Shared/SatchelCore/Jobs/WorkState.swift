@@ -13,17 +13,6 @@ public enum WorkState: String, Hashable, Sendable, Codable, CaseIterable {
         case .delivered, .failed, .cancelled: true
         }
     }
-
-    /// Whether the state machine has an edge from here to `next`.
-    ///
-    /// A running job goes back to pending when its worker hands it back, dies or waits for another attempt.
-    public func canBecome(_ next: WorkState) -> Bool {
-        switch (self, next) {
-        case (.pending, .running), (.pending, .cancelled), (.pending, .failed): true
-        case (.running, .delivered), (.running, .failed), (.running, .cancelled), (.running, .pending): true
-        default: false
-        }
-    }
 }
 
 /// What a job does with attachments that fail.

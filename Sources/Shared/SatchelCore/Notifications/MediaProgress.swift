@@ -12,8 +12,6 @@ public struct MediaProgress: Hashable, Sendable, Codable {
     public var isTold = false
     /// The job that was made at acceptance; another body with the same one has the same media.
     @Nullable public var first: JobID?
-
-    public init() {}
 }
 
 extension NotificationRecord {

@@ -14,19 +14,17 @@ public struct NotificationRecord: Hashable, Sendable, Codable {
         public var delivered = 0
         public var failed = 0
         public var missed = 0
-
-        public init() {}
     }
 
     public var id: NotificationID
     public var tenant: TenantID
     /// Counts every change, from 1: what was decided from one revision changes nothing of a later one.
-    public var revision: Int
+    public var revision = 1
     /// Counts up when another body is submitted under the same id.
     public var generation: Int
     /// Tells one body from another.
     public var bodyDigest: String
-    public var state: State
+    public var state: State = .pending
     public var submission: NotificationSubmission
     /// Prepares its media, or prepared the last of them; nil where it has none of its own, and where nothing has been begun for
     /// the firing that comes next.
@@ -41,8 +39,8 @@ public struct NotificationRecord: Hashable, Sendable, Codable {
     /// Of the last occurrence that fired or was missed: what the next one is sought after.
     @Nullable public var position: TriggerPosition?
     /// Firings so far: the last one's number.
-    public var fired: Int
-    public var counts: Counts
+    public var fired = 0
+    public var counts = Counts()
     /// When the latest firing was made that is still in the list of delivered ones; nil where none is.
     @Nullable public var shownAt: Instant?
     public var createdAt: Instant
@@ -50,28 +48,6 @@ public struct NotificationRecord: Hashable, Sendable, Codable {
     public var acceptedAt: Instant
     @Nullable public var finishedAt: Instant?
     @Nullable public var error: ErrorReport?
-
-    public init(
-        id: NotificationID, tenant: TenantID, generation: Int, bodyDigest: String, submission: NotificationSubmission,
-        job: JobID?, attachments: [AttachmentID], next: Occurrence?, rules: TimeZoneRulesVersion?, createdAt: Instant,
-        acceptedAt: Instant
-    ) {
-        self.id = id
-        self.tenant = tenant
-        revision = 1
-        self.generation = generation
-        self.bodyDigest = bodyDigest
-        state = .pending
-        self.submission = submission
-        self.job = job
-        self.attachments = attachments
-        self.next = next
-        self.rules = rules
-        fired = 0
-        counts = Counts()
-        self.createdAt = createdAt
-        self.acceptedAt = acceptedAt
-    }
 }
 
 /// A finished notification, its firings and their responses are kept for 30 days.

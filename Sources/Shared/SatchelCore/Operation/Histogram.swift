@@ -64,17 +64,7 @@ public struct Histogram: Hashable, Sendable {
 }
 
 extension Histogram {
-    /// The counts, with commas between: `0,0,3`.
-    public var text: String {
-        var text = ""
-        for (bin, count) in counts.enumerated() {
-            if bin > 0 { text.append(",") }
-            text.append(String(count))
-        }
-        return text
-    }
-
-    /// Reads ``text``; what is no number is zero.
+    /// Reads the counts, with commas between: `0,0,3`. What is no number is zero.
     public init(text: String) {
         self.init(
             counts: text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

@@ -42,14 +42,4 @@ public struct ResponseAnswer: Hashable, Sendable, Codable {
     /// As it is from now on.
     public var view: NotificationView
     public var decidedBy: ResponseDecider
-
-    public init(
-        id: String, then: ResponseOption, actions: [CategoryAction], view: NotificationView, decidedBy: ResponseDecider
-    ) {
-        self.id = id
-        self.then = then
-        self.actions = actions
-        self.view = view
-        self.decidedBy = decidedBy
-    }
 }

@@ -1,9 +1,9 @@
 /// What an opened notification shows beside its media, as its handler decides: the state of a content extension's view.
 public struct NotificationView: Hashable, Sendable, Codable {
     /// Degrees that the medium is turned, clockwise.
-    public var rotation: Double
+    public var rotation = 0.0
     /// Of the medium: 0…1.
-    public var opacity: Double
+    public var opacity = 1.0
     /// The identifier of the medium that is shown; nil for the first.
     @Nullable public var attachment: String?
     /// Each stands in for the notification's own; nil: that one.
@@ -12,12 +12,6 @@ public struct NotificationView: Hashable, Sendable, Codable {
     @Nullable public var body: String?
     /// A line of the view's own.
     @Nullable public var label: ViewLabel?
-
-    /// As a notification is opened.
-    public init() {
-        rotation = 0
-        opacity = 1
-    }
 
     /// What a handler names of a view; what it doesn't stays.
     public struct Change: Hashable, Sendable {

@@ -22,7 +22,7 @@ public protocol AccessRecords: Sendable {
     func grant(
         on attachment: AttachmentID?, in scope: AccessScope, renditions: [RenditionRole]?, for duration: Duration,
         leaseLimit: Int?
-    ) async throws(AttachmentError) -> (GrantRecord, AccessToken)?
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)?
 
     /// Starts access; nil where the scope has no such attachment, or it has no such rendition.
     ///
@@ -31,27 +31,27 @@ public protocol AccessRecords: Sendable {
     func startLease(
         on attachment: AttachmentID?, in scope: AccessScope, renditions: [RenditionRole]?, for duration: Duration,
         within quotas: Quotas
-    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)?
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)?
 
     /// A reusable link, for one reader or for a broadcast; nil where the tenant has no such attachment.
     func link(
         to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration,
         delivery: DeliveryMode
-    ) async throws(AttachmentError) -> (LinkRecord, AccessToken)?
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)?
 
     /// A live or ended grant.
-    func grant(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> GrantRecord?
+    func grant(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> AccessEntry?
 
     /// What a grant token stands for right now; nil where it opens nothing.
-    func grant(of token: AccessToken) async throws(AttachmentError) -> GrantRecord?
+    func grant(of token: AccessToken) async throws(AttachmentError) -> AccessEntry?
 
     /// A live or ended lease.
-    func lease(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> LeaseRecord?
+    func lease(_ id: String, in scope: AccessScope) async throws(AttachmentError) -> AccessEntry?
 
     /// Moves the end of a live lease to `duration` from now, within its grant; nil where it isn't live.
     func renewLease(
         _ id: String, in scope: AccessScope, for duration: Duration
-    ) async throws(AttachmentError) -> LeaseRecord?
+    ) async throws(AttachmentError) -> AccessEntry?
 
     /// Stops a lease, or revokes a link or a grant with all that was derived from it. Idempotent: false where the scope
     /// has nothing of that id.
@@ -106,14 +106,14 @@ extension AccessRecords {
     public func startLease(
         on attachment: AttachmentID? = nil, in scope: AccessScope, renditions: [RenditionRole]?,
         for duration: Duration
-    ) async throws(AttachmentError) -> (LeaseRecord, AccessToken)? {
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)? {
         try await startLease(on: attachment, in: scope, renditions: renditions, for: duration, within: Quotas())
     }
 
     /// A link for one reader.
     public func link(
         to attachment: AttachmentID, of tenant: TenantID, renditions: [RenditionRole]?, for duration: Duration
-    ) async throws(AttachmentError) -> (LinkRecord, AccessToken)? {
+    ) async throws(AttachmentError) -> (AccessEntry, AccessToken)? {
         try await link(to: attachment, of: tenant, renditions: renditions, for: duration, delivery: .private)
     }
 }

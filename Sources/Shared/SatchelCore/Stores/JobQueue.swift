@@ -209,13 +209,6 @@ public protocol JobQueue: Sendable {
     func move(_ claim: Claim, to lane: JobLane) async throws
 }
 
-/// As a store on one machine has it.
-extension JobQueue {
-    public var pace: QueuePace { QueuePace() }
-
-    public func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) {}
-}
-
 extension JobQueue {
     /// One job.
     public func submit(

@@ -38,34 +38,20 @@ public struct StoreStatistics: Hashable, Sendable {
     }
 
     /// The service's jobs that are not finished.
-    public var queues: [JobLane: Queue]
-    public var liveLeases: Int
+    public var queues: [JobLane: Queue] = [:]
+    public var liveLeases = 0
     /// Since the store was made: leases that ended by themselves, never stopped.
-    public var leasesLeftToExpire: Int
-    public var liveLinks: Int
-    public var liveGrants: Int
+    public var leasesLeftToExpire = 0
+    public var liveLinks = 0
+    public var liveGrants = 0
     /// Bytes of all blobs, each counted once.
-    public var blobBytes: Int64
-    public var blobs: Int
-    public var pendingWebhooks: Int
+    public var blobBytes: Int64 = 0
+    public var blobs = 0
+    public var pendingWebhooks = 0
     /// Uploads that take bytes.
-    public var openUploads: Int
+    public var openUploads = 0
 
-    public init(
-        queues: [JobLane: Queue] = [:], liveLeases: Int = 0, leasesLeftToExpire: Int = 0, liveLinks: Int = 0,
-        liveGrants: Int = 0,
-        blobBytes: Int64 = 0, blobs: Int = 0, pendingWebhooks: Int = 0, openUploads: Int = 0
-    ) {
-        self.queues = queues
-        self.liveLeases = liveLeases
-        self.leasesLeftToExpire = leasesLeftToExpire
-        self.liveLinks = liveLinks
-        self.liveGrants = liveGrants
-        self.blobBytes = blobBytes
-        self.blobs = blobs
-        self.pendingWebhooks = pendingWebhooks
-        self.openUploads = openUploads
-    }
+    public init() {}
 }
 
 /// Names a job among all tenants'.
@@ -116,9 +102,6 @@ public protocol JobRecords: Sendable {
     /// Of these jobs, those that are there; one that runs may count as pending.
     func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus]
 
-    /// The answer to an idempotency key that was used before; nil for a new one. The digest is not compared.
-    func job(submittedWith idempotencyKey: String, of tenant: TenantID) async throws(AttachmentError) -> JobRecord?
-
     /// Newest first. A page may have fewer elements than were asked for, or none, with more to come: where few of many fit
     /// the filter, it ends after so many were looked at.
     func jobs(
@@ -163,9 +146,6 @@ public protocol JobRecords: Sendable {
     /// - Parameter place: Nil for the first part, then what the part before says is next.
     func expire(limit: Int, from place: ExpiryPlace?) async throws(AttachmentError) -> Expiry
 
-    /// What a tenant uses right now; nothing where it is unknown.
-    func usage(of tenant: TenantID) async throws(AttachmentError) -> TenantUsage
-
     func statistics() async throws(AttachmentError) -> StoreStatistics
 }
 
@@ -194,17 +174,6 @@ public struct ExpiryPlace: Hashable, Sendable {
     public init(expiresAt: Instant, key: Int64) {
         self.expiresAt = expiresAt
         self.key = key
-    }
-}
-
-extension JobRecords {
-    public func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus] {
-        var status: [JobName: JobStatus] = [:]
-        for name in jobs {
-            guard let record = try await job(name.job, of: name.tenant) else { continue }
-            status[name] = JobStatus(generation: record.generation, state: record.state)
-        }
-        return status
     }
 }
 

@@ -147,15 +147,3 @@ public struct Firing: Hashable, Sendable {
         self.init(decided.firing, of: decided.notification)
     }
 }
-
-extension NotificationRecords {
-    public func dueNotifications(limit: Int) async throws(AttachmentError) -> DueNotifications {
-        try await dueNotifications(limit: limit, besides: [])
-    }
-
-    public func dueNotifications(
-        limit: Int, besides others: Set<NotificationName>
-    ) async throws(AttachmentError) -> DueNotifications {
-        try await dueNotifications(limit: limit, besides: others) { _, _ in nil }
-    }
-}

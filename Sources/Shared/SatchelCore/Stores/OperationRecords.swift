@@ -8,31 +8,21 @@ public struct TenantOverview: Hashable, Sendable {
     /// The store's time.
     public var at: Instant
     /// Of the minutes that began within ``span``.
-    public var tallies: [Tally.Key: Tally]
-    public var usage: TenantUsage
+    public var tallies: [Tally.Key: Tally] = [:]
+    public var usage = TenantUsage()
     /// That live.
-    public var links: Int
+    public var links = 0
     /// That live.
-    public var grants: Int
+    public var grants = 0
     /// Notifications that fire within ``span``.
-    public var dueNotifications: Int
+    public var dueNotifications = 0
     /// Calls that are tried again.
-    public var failingCalls: Int
+    public var failingCalls = 0
     /// Calls that were given up, and are still kept.
-    public var failedCalls: Int
+    public var failedCalls = 0
 
-    public init(
-        at: Instant, tallies: [Tally.Key: Tally] = [:], usage: TenantUsage = TenantUsage(), links: Int = 0,
-        grants: Int = 0, dueNotifications: Int = 0, failingCalls: Int = 0, failedCalls: Int = 0
-    ) {
+    public init(at: Instant) {
         self.at = at
-        self.tallies = tallies
-        self.usage = usage
-        self.links = links
-        self.grants = grants
-        self.dueNotifications = dueNotifications
-        self.failingCalls = failingCalls
-        self.failedCalls = failedCalls
     }
 }
 

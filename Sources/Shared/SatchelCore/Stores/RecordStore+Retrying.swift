@@ -6,12 +6,6 @@ public struct RetryCounts: Hashable, Sendable {
     public var forgotten = 0
     /// Where the jobs are that nobody has looked at; nil where there are no more.
     public var next: String?
-
-    public init(accepted: Int = 0, forgotten: Int = 0, next: String? = nil) {
-        self.accepted = accepted
-        self.forgotten = forgotten
-        self.next = next
-    }
 }
 
 /// Of the jobs that are tried again together, so many make one commit of their writes: however many there are, others' writes

@@ -53,22 +53,3 @@ public enum UpkeepTask: String, Hashable, Sendable, CaseIterable {
     /// Looking for sources that nobody needs, among all; once an hour.
     case sources
 }
-
-/// As a store has it that removes at once what a commit made superfluous, and whose processes don't mind doing the same.
-extension RecordStore {
-    public var nodes: Int { 1 }
-
-    public var workers: Int { 1 }
-
-    public func join(as role: NodeRole) async {}
-
-    public func retire() async {}
-
-    public var notesGarbage: Bool { false }
-
-    public var sharedRuns: (any SharedRuns)? { nil }
-
-    public func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool { true }
-
-    public func collectGarbage() async throws(AttachmentError) -> Int { 0 }
-}

@@ -44,9 +44,6 @@ public struct UploadChange: Hashable, Sendable {
         self.call = call
         self.job = job
     }
-
-    /// Whether the bytes are nobody's any more.
-    public var releases: Bool { !record.state.isKnown }
 }
 
 /// What becomes of an upload: decisions that are the same for every store, which carries them out in one transaction.

@@ -328,7 +328,7 @@ import Testing
             for path in ["/console/media/\(id.rawValue)/poster", "/console/media/none/main"] {
                 #expect(try await Self.get(live, path, cookie: cookie).status == 404)
             }
-            #expect(try await live.store.records.usage(of: live.tenant).liveLeases == 0)
+            #expect(try await live.store.records.overview(of: live.tenant).usage.liveLeases == 0)
             let strangers = try await live.makeKeys(of: TenantID(rawValue: "other"))
             let stranger = try await Self.signIn(live, strangers[.admin])
             #expect(try await Self.get(live, path, cookie: stranger).status == 404)

@@ -43,7 +43,7 @@ import Testing
         try await LiveService.run {
             $0.worker = .codec
         } _: { live in
-            let secret = try #require(try await live.store.webhookSecret(of: live.tenant)).text
+            let secret = try #require(try await live.store.webhookSecrets(of: live.tenant).first?.secret).text
             let port = try FreePort.find()
             let file = try program("receive_callbacks.py")
             defer { try? FileManager.default.removeItem(at: file.deletingLastPathComponent()) }

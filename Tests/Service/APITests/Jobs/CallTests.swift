@@ -37,7 +37,7 @@ import Testing
     }
 
     /// A link to something that was delivered.
-    private func link(in live: LiveService) async throws -> (LinkRecord, AccessToken) {
+    private func link(in live: LiveService) async throws -> (AccessEntry, AccessToken) {
         let job = try await live.send(
             .put, "/v1/jobs/linked", ["Prefer": "wait=20"], body: Data("fault: null".utf8))
         let attachment = AttachmentID(

@@ -4,10 +4,11 @@ import Foundation
 import Ingest
 import Jobs
 import ServiceTestSupport
-import Stores
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Stores
 
 /// Webhooks, from the submission of a job to a receiver that checks what it gets.
 @Suite(.timeLimit(.minutes(10))) struct WebhookTests {
@@ -85,7 +86,7 @@ import Testing
                     body: Data("fault: late-sleep".utf8))
                 _ = try await live.send(.delete, "/v1/jobs/stopped")
                 try await settle(live)
-                let secret = try #require(try await live.store.webhookSecret(of: live.tenant)).text
+                let secret = try #require(try await live.store.webhookSecrets(of: live.tenant).first?.secret).text
                 for (id, state) in [("done", "delivered"), ("broken", "failed"), ("stopped", "cancelled")] {
                     let calls = origin.requests.filter { $0.path == "/\(id)" }
                     try #require(calls.count == 1, "\(id)")
@@ -118,15 +119,16 @@ import Testing
             try await LiveService.run {
                 $0.worker = .faultCodec
             } _: { live in
-                let old = try #require(try await live.store.webhookSecret(of: live.tenant)).text
-                try live.store.rotateKeys()
-                let new = try #require(try await live.store.webhookSecret(of: live.tenant)).text
+                let old = try #require(try await live.store.webhookSecrets(of: live.tenant).first?.secret).text
+                try live.store.keys.rotate()
+                let new = try #require(try await live.store.webhookSecrets(of: live.tenant).first?.secret).text
                 try await finish("r", calling: origin.url("/r"), in: live)
                 try await settle(live)
                 let call = try #require(origin.requests.first)
                 #expect(old != new)
                 #expect(try isSigned(call, by: old) && isSigned(call, by: new))
-                let others = try #require(try await live.store.webhookSecret(of: TenantID(rawValue: "bob"))).text
+                let bob = TenantID(rawValue: "bob")
+                let others = try #require(try await live.store.webhookSecrets(of: bob).first?.secret).text
                 #expect(try !isSigned(call, by: others))
             }
         }
@@ -140,7 +142,7 @@ import Testing
             } _: { live in
                 let before = try await live.send(.get, "/v1/webhook-secrets")
                 let old = try #require(try before.json["secrets"][0]["secret"].string)
-                #expect(try await live.store.webhookSecret(of: live.tenant)?.text == old)
+                #expect(try await live.store.webhookSecrets(of: live.tenant).first?.secret.text == old)
                 #expect(before["cache-control"] == "no-store")
                 let rotated = try await live.send(.post, "/v1/webhook-secrets/rotate")
                 let secrets = try rotated.json["secrets"].array

@@ -211,7 +211,7 @@ import TestSupport
         let job = try await records.job(JobID(rawValue: target.job), of: live.tenant)
         #expect(try await records.category(target.category, of: live.tenant) == .sample(target.category), comment)
         #expect(job?.generation == 1 && job?.state == .delivered && job?.attachments.count == 1, comment)
-        #expect(try await records.lease(target.lease, in: .owner(live.tenant))?.stoppedAt == nil, comment)
+        #expect(try await records.lease(target.lease, in: .owner(live.tenant))?.endedAt == nil, comment)
         let notification = NotificationID(rawValue: target.notification)
         #expect(try await records.notification(notification, of: live.tenant)?.state == .pending, comment)
         let upload = UploadID(rawValue: target.upload)
@@ -219,7 +219,7 @@ import TestSupport
         let keys = try await records.keys(of: live.tenant)
         #expect(keys.contains { $0.id == target.key && $0.revokedAt == nil && $0.expiresAt == nil }, comment)
         #expect(try await records.firing(1, of: notification, tenant: live.tenant)?.state == .delivered, comment)
-        #expect(try await records.grant(target.grant, in: .owner(live.tenant))?.revokedAt == nil, comment)
+        #expect(try await records.grant(target.grant, in: .owner(live.tenant))?.endedAt == nil, comment)
     }
 
     // MARK: Preparing

@@ -1,7 +1,7 @@
-import SatchelCore
 import Testing
 
 @testable import Jobs
+@testable import SatchelCore
 
 @Suite struct FiringDraftsTests {
     private static let instant = Instant(milliseconds: 1_000_000)

@@ -13,6 +13,10 @@ struct LateAnswers: JobQueue, BlobRecords, RenditionKeyRecords {
 
     // What follows answers as it does.
 
+    var pace: QueuePace { records.pace }
+
+    func listen(_ handler: @escaping @Sendable (QueueEvent) -> Void) { records.listen(handler) }
+
     func now() async throws(AttachmentError) -> Instant { try await records.now() }
 
     func submit(

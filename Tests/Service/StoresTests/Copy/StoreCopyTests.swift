@@ -267,7 +267,7 @@ import Testing
                 told.append(try await records.lease(id, in: .owner(tenant)))
             }
             told.append(try await records.calls(of: tenant, where: CallFilter(), after: nil, limit: 9).elements)
-            told.append(try await records.usage(of: tenant))
+            told.append(try await records.overview(of: tenant).usage)
             told.append(try await records.firings(of: tenant, after: 0, limit: 9))
             told.append(try await records.responses(of: tenant, to: nil, after: nil, limit: 9).elements)
             told.append(try await records.keys(of: tenant))

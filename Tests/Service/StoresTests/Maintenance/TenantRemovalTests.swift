@@ -85,7 +85,7 @@ import Testing
         #expect(try await records.categories(of: acme).isEmpty)
         #expect(try await records.calls(of: acme, where: CallFilter(), after: nil, limit: 9).elements.isEmpty)
         #expect(try await records.audit(of: acme, where: AuditFilter(), after: nil, limit: 9).elements.isEmpty)
-        #expect(try await records.usage(of: acme) == TenantUsage())
+        #expect(try await records.overview(of: acme).usage == TenantUsage())
         try await records.expectTrueCounts()
         _ = try await store.sweep(sparing: nil)
         #expect(try await store.blobs.list(after: nil, limit: 10).elements.count == 2, "those of the other")

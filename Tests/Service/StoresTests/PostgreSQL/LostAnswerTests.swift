@@ -99,7 +99,7 @@ import Testing
     @Test func `access is given once`() async throws {
         let attachment = try await store.deliver([.main: "picture"])
         let records = records
-        func grant() async throws -> (GrantRecord, AccessToken)? {
+        func grant() async throws -> (AccessEntry, AccessToken)? {
             try await records.grant(
                 on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60), leaseLimit: 1)
         }

@@ -57,7 +57,7 @@ import Testing
         // One tenant gets seven of ten places. What was under way when another looked may have been too many.
         let taken = answers.count { $0 }
         #expect(taken >= 7)
-        #expect(try await records.usage(of: .local).pendingJobs == taken)
+        #expect(try await records.overview(of: .local).usage.pendingJobs == taken)
         try await records.expectTrueCounts()
     }
 

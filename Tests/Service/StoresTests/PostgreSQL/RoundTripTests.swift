@@ -59,7 +59,7 @@ import Testing
         let one = try await trips(of: fixture) { try await submit(1) }
         let many = try await trips(of: fixture) { try await submit(64) }
         #expect(one <= 5 + Self.heartbeats && abs(many - one) <= Self.heartbeats)
-        #expect(try await fixture.records.usage(of: TenantID(rawValue: "tenant")).pendingJobs == 5 * 65)
+        #expect(try await fixture.records.overview(of: TenantID(rawValue: "tenant")).usage.pendingJobs == 5 * 65)
     }
 
     @Test func `a long list of jobs is submitted in about as many questions as a short one`() async throws {

@@ -1,6 +1,6 @@
-import SatchelCore
 import Testing
 
+@testable import SatchelCore
 @testable import Stores
 
 /// What an operator asks of a tenant.

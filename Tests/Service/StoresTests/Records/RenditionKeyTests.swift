@@ -64,7 +64,7 @@ import Testing
         for number in 0..<3 { ids.append(try await deliver(in: store, text: "ciphertext \(number)").id) }
         let old = try #require(try await main(of: ids[0], in: store).encryption).kid
         #expect(try await store.records.keysInUse().contains(old))
-        try store.rotateKeys()
+        try store.keys.rotate()
         #expect(try await store.records.keysInUse().contains(old))
         _ = try await deliver(in: store, text: "of the new key")
         try await store.sealAnew()
@@ -84,7 +84,7 @@ import Testing
         let store = fixture.store
         let id = try await deliver(in: store).id
         let old = try #require(try await main(of: id, in: store).encryption).kid
-        try store.rotateKeys()
+        try store.keys.rotate()
         _ = try await store.sweep()
         #expect(try #require(try await main(of: id, in: store).encryption).kid != old)
     }

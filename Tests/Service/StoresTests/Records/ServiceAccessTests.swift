@@ -55,7 +55,7 @@ import Testing
         let fixture = try Fixture(backend)
         let records = fixture.records
         let attachment = try await fixture.store.deliver([.main: "text"])
-        func grant() async throws -> (GrantRecord, AccessToken) {
+        func grant() async throws -> (AccessEntry, AccessToken) {
             let granted = try await records.grant(
                 on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(1000), leaseLimit: 5)
             return try #require(granted)
@@ -89,7 +89,7 @@ import Testing
         }
         #expect(try await records.revoke(lease.id, in: .bearer(rootToken)))
         #expect(try await records.revoke(lease.id, in: .bearer(rootToken)), "again is fine")
-        #expect(try await records.lease(lease.id, in: .bearer(rootToken))?.stoppedAt != nil)
+        #expect(try await records.lease(lease.id, in: .bearer(rootToken))?.endedAt != nil)
         #expect(try await records.renewLease(lease.id, in: .bearer(rootToken), for: .seconds(10)) == nil)
         #expect(try await records.revoke(child.id, in: .bearer(rootToken)))
         #expect(try await records.grant(of: childToken) == nil)
@@ -109,7 +109,7 @@ import Testing
         let granted = try await records.grant(
             on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(1000), leaseLimit: 5)
         let grant = try #require(granted)
-        func start() async throws -> LeaseRecord {
+        func start() async throws -> AccessEntry {
             let started = try await records.startLease(
                 on: attachment.id, in: .owner(.local), renditions: nil, for: .seconds(60), within: quotas)
             return try #require(started).0
@@ -125,10 +125,10 @@ import Testing
         }
         #expect(try await records.revoke(first.id, in: .owner(.local)))
         _ = try await start()
-        #expect(try await records.usage(of: .local).liveLeases == 2)
+        #expect(try await records.overview(of: .local).usage.liveLeases == 2)
         // Those that ran out are in nobody's way, swept or not.
         fixture.clock.advance(.seconds(60))
-        #expect(try await records.usage(of: .local).liveLeases == 0)
+        #expect(try await records.overview(of: .local).usage.liveLeases == 0)
         _ = try await start()
         try await records.expectTrueCounts()
     }
@@ -188,7 +188,7 @@ import Testing
 }
 
 extension Fixture {
-    func lease(on attachment: AttachmentID, for duration: Duration) async throws -> (LeaseRecord, AccessToken) {
+    func lease(on attachment: AttachmentID, for duration: Duration) async throws -> (AccessEntry, AccessToken) {
         let started = try await records.startLease(on: attachment, in: .owner(.local), renditions: nil, for: duration)
         return try #require(started)
     }

@@ -121,14 +121,14 @@ import Testing
         _ = try await fixture.accepted(.sample(id: first.id, digest: "c"), within: quotas)
         // Neither does one tenant's use touch another's.
         _ = try await fixture.accepted(.sample(tenant: other, digest: "a"), within: quotas)
-        #expect(try await fixture.records.usage(of: .local) == TenantUsage(pendingJobs: 2))
+        #expect(try await fixture.records.overview(of: .local).usage == TenantUsage(pendingJobs: 2))
 
         for claim in try await fixture.claimAll(tenant: .local) {
             let blob = try await fixture.store.commit("12345")
             _ = try await fixture.records.deliver([.delivered(claim.attachments[0], [.main: blob])], under: claim)
         }
         // Equal bytes are kept once, and count twice.
-        #expect(try await fixture.records.usage(of: .local) == TenantUsage(storedBytes: 10))
+        #expect(try await fixture.records.overview(of: .local).usage == TenantUsage(storedBytes: 10))
         #expect(try await fixture.records.statistics().blobBytes == 5)
         await fixture.expect(.quotaExceeded(.storedBytes, used: 10, allowed: 10), within: quotas)
         #expect(try await fixture.records.deleteJob(first.id, of: .local))

@@ -104,7 +104,7 @@ import Testing
         #expect(try await records.category(Category.sample().id, of: other) == nil)
         #expect(try await records.categories(of: other).isEmpty)
         #expect(try await records.deleteCategory(Category.sample().id, of: other) == false)
-        #expect(try await records.usage(of: other).pendingJobs == 0)
+        #expect(try await records.overview(of: other).usage.pendingJobs == 0)
         let tight = Quotas(storedBytes: 5, pendingJobs: 1, liveLeases: 1)
         try await records.admit(other, SubmissionOptions(quotas: tight, queueLimit: 100))
         let callback = WebhookDelivery(

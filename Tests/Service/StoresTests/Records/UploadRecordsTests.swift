@@ -213,7 +213,7 @@ import Testing
         let (upload, job) = try await opened()
         try expectSealed()
         // The key that sealed it stays, whichever is current.
-        try fixture.store.rotateKeys()
+        try fixture.store.keys.rotate()
         let writer = try await fill(fixture.store, upload, "bytes", .whole)
         try expectSealed()
         try await step(

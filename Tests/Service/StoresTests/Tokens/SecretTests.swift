@@ -38,7 +38,7 @@ import Testing
             dump(fixture.store, to: &dumped)
             dump([root, child, token, reusable], to: &dumped)
             said.append(dumped)
-            try fixture.store.rotateKeys()
+            try fixture.store.keys.rotate()
             _ = try await records.revoke(lease.id, in: .owner(.local))
         }
         let secret = tokens[0].secretText

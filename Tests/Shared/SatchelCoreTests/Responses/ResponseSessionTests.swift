@@ -1,6 +1,7 @@
-import SatchelCore
 import TestSupport
 import Testing
+
+@testable import SatchelCore
 
 @Suite struct ResponseSessionTests {
     // MARK: What can be done
