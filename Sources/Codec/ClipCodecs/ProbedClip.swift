@@ -130,7 +130,7 @@ struct ProbedClip: ~Copyable {
                 unsafe stream.pointee.discard = AVDISCARD_ALL
             }
         }
-        if !isExpected, try !decodes(demuxer, chosen, maximumPixels: limits.framePixels) {
+        if !isExpected, try transfer(of: chosen, in: demuxer, maximumPixels: limits.framePixels) == nil {
             // A transport stream's table of what is in it is no accident.
             let programs = unsafe demuxer.raw.pointee.nb_programs
             if demuxer.format == .mpegTS, programs > 0, let index = chosen.picture?.stream {
@@ -138,6 +138,12 @@ struct ProbedClip: ~Copyable {
             }
             return nil
         }
+        if chosen.picture?.colours.mayBeHLG == true,
+            try transfer(of: chosen, in: demuxer, maximumPixels: limits.framePixels) == AVCOL_TRC_ARIB_STD_B67
+        {
+            chosen.picture?.colours.transfer = AVCOL_TRC_ARIB_STD_B67
+        }
+        if chosen.picture?.colours.isHDR == true { chosen.found.omissions.append(.hdr) }
         var length = try ClipLength.measure(demuxer, picture: chosen.picture?.stream, audio: chosen.audio?.stream)
         let more = try demuxer.following?.measure(&length, picture: chosen.picture, audio: chosen.audio, limits: limits)
         if let more { chosen.found.losses.append(more) }
@@ -155,14 +161,12 @@ struct ProbedClip: ~Copyable {
         return ProbedClip(demuxer: demuxer, facts: facts)
     }
 
-    /// Whether a few frames come out where only a guess says what it is.
-    private static func decodes(
-        _ demuxer: borrowing Demuxer, _ chosen: Streams, maximumPixels: Int64
-    ) throws(FFmpegFailure) -> Bool {
+    /// What the decoder says of a clip's light once a few frames came out; nil where none do.
+    private static func transfer(
+        of chosen: Streams, in demuxer: borrowing Demuxer, maximumPixels: Int64
+    ) throws(FFmpegFailure) -> AVColorTransferCharacteristic? {
         guard let index = chosen.picture?.stream ?? chosen.audio?.stream, let stream = unsafe demuxer.stream(index)
-        else {
-            return false
-        }
+        else { return nil }
         let decoder = try unsafe Decoder(for: stream, maximumPixels: maximumPixels)
         let packet = try Packet()
         let frame = try Frame()
@@ -183,7 +187,7 @@ struct ProbedClip: ~Copyable {
             while try decoder.receive(frame) { frames += 1 }
         }
         _ = demuxer.rewind()
-        return frames >= wanted
+        return unsafe frames >= wanted ? decoder.raw.pointee.color_trc : nil
     }
 
     consuming func takeDemuxer() -> Demuxer { demuxer }
@@ -303,7 +307,6 @@ private struct Streams {
             found.omissions.append(Finding(.mixedDown, .channels, missing: audio.channels - 2, of: audio.channels))
         }
         if subtitles > 0 { found.omissions.append(Finding(.leftOut, .subtitles, named: "the result")) }
-        if picture?.colours.isHDR == true { found.omissions.append(.hdr) }
         if hasTransparency { found.omissions.append(Finding(.leftOut, .transparency, named: "MP4")) }
         if picture != nil, !pictureIsDefault, hasForeignDefault {
             found.losses.append(

@@ -18,6 +18,9 @@ struct Colours: Hashable, Sendable {
     /// Tone mapping is needed before a screen of standard range shows it.
     var isHDR: Bool { Self.rangeName(transfer) != nil }
 
+    /// Broadcasts say HLG beside the pictures, and this where receivers of the standard range look (ITU-T H.265, D.2.38).
+    var mayBeHLG: Bool { [AVCOL_TRC_BT2020_10, AVCOL_TRC_BT2020_12].contains(transfer) }
+
     /// `PQ`, `HLG`; nil for the standard range.
     var rangeName: String? { Self.rangeName(transfer) }
 

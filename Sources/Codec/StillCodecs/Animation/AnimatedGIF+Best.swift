@@ -9,7 +9,8 @@ extension AnimatedGIF {
         let levels: [(depth: Int32, error: Double)] = [(8, 0), (7, 4), (6, 8), (5, 14)]
         let level = levels[min(attempt.level, levels.count - 1)]
         let delays = attempt.written(facts.delays, as: .gif).map { Int32($0) }
-        let encoded = try unsafe FrameFeed(size: attempt.size, frames: frames).saved(
+        let feed = FrameFeed(size: attempt.size, frames: frames)
+        let encoded = try unsafe feed.saved(
             as: .gif, delays: delays, plays: min(facts.plays, MediaType.gif.format.animation?.mostPlays ?? 0)
         ) { (frames) throws(VipsFailure) in
             try unsafe EncodedBytes { buffer, length in
@@ -19,6 +20,7 @@ extension AnimatedGIF {
         _ = try AnimationFile(descriptor)
         try encoded.write(to: descriptor)
         return Encoded(
-            bytes: Int64(encoded.count), note: "\(min(255, 1 << level.depth)) colours a frame at most, by libvips")
+            bytes: Int64(encoded.count), note: "\(min(255, 1 << level.depth)) colours a frame at most, by libvips",
+            alike: feed.alike)
     }
 }

@@ -10,6 +10,10 @@ package struct Encoded: Hashable, Sendable {
     var note = ""
     /// Whether every pixel of every frame is as it was.
     var isExact = false
+    /// Frames that its writer may have taken for the one before.
+    var alike: Set<Int> = []
+    /// Of ``PixelBytes/alphaBits(_:)``, of what was to be written.
+    var alphaBits: UInt32 = 255
 }
 
 extension Encoded {
@@ -115,7 +119,7 @@ struct AnimatedGIF {
     }
 
     /// Hundredths that a frame can say.
-    private static let longest = 65_535
+    static let longest = 65_535
 
     private static func rests(of delay: Int) -> [Int] {
         Array(stride(from: longest, to: delay, by: longest)).map { min(longest, delay - $0) }

@@ -12,13 +12,14 @@ struct AnimatedWebP {
 
     func write(_ frames: ScaledFrames, to descriptor: Int32) throws(AttachmentError) -> Encoded {
         let delays = attempt.written(facts.delays, as: .webp).map { Int32($0) }
-        let encoded = try unsafe FrameFeed(size: attempt.size, frames: frames).saved(
+        let feed = FrameFeed(size: attempt.size, frames: frames)
+        let encoded = try unsafe feed.saved(
             as: .webp, delays: delays, plays: min(facts.plays, MediaType.webp.format.animation?.mostPlays ?? 0)
         ) { (frames) throws(VipsFailure) in
             try unsafe EncodedBytes.webp(frames, quality: quality, effort: effort)
         }
         _ = try AnimationFile(descriptor)
         try encoded.write(to: descriptor)
-        return Encoded(bytes: Int64(encoded.count), note: "quality \(quality)")
+        return Encoded(bytes: Int64(encoded.count), note: "quality \(quality)", alike: feed.alike)
     }
 }

@@ -136,6 +136,9 @@ extension AnimationOutput {
 }
 
 extension [Int] {
+    /// When the first begins, and when each ends.
+    var ends: [Int] { reduce(into: [0]) { ends, length in ends.append((ends.last ?? 0) + length) } }
+
     /// Of so many in a row each.
     func sums(of counts: [Int]) -> [Int] {
         var start = 0

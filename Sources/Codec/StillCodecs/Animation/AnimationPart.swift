@@ -35,7 +35,7 @@ struct AnimationPart: Hashable, Sendable {
     init(of facts: AnimationFacts, for request: RenditionRequest) throws(AttachmentError) {
         self.init(all: facts)
         guard let trim = request.trim else { return }
-        let ends = facts.delays.reduce(into: [0]) { ends, delay in ends.append((ends.last ?? 0) + delay) }
+        let ends = facts.delays.ends
         let total = ends.last ?? 0
         let length = trim.duration.map { $0 > 0 ? max(1, Self.milliseconds($0)) : 0 }
         let frame = request.thumbnailFrame.map { ends[min(max(0, $0), facts.frames)] }

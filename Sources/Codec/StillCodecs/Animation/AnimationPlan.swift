@@ -197,6 +197,15 @@ struct AnimationFormat: Hashable, Sendable {
             ? region.even(longestSide: side) : Framing(side: side, fit: .inside).scaledSize(of: region)
     }
 
+    /// Whether a file says of frames with these bits of alpha that they are transparent.
+    func keeps(alphaBits: UInt32) -> Bool {
+        switch type {
+        case .gif: alphaBits < 128
+        case .mp4: false
+        default: alphaBits < 255
+        }
+    }
+
     /// Bytes that pictures of a size and number come to at the most, whatever they show, at the lowest quality.
     func worst(_ size: PixelSize, frames: Int) -> Int64 {
         let frames = max(1, frames)

@@ -41,9 +41,7 @@ struct AnimationRendering {
         var rendering = self
         if choice == .reduced { rendering.command.effort = .reduced }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            var (report, loss, hindrance) = try rendering.animation(part, of: source, region, policy, to: descriptor)
-            if let loss { ending.diagnosis.losses.append(loss) }
-            if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
+            var report = try rendering.animation(part, of: source, region, policy, to: descriptor, &ending)
             ending.notes += part.facts.unsaid(by: policy.type)
             ending.trim = part.report
             if let haste = choice.haste(cost, secondsLeft: left) {
@@ -83,12 +81,13 @@ struct AnimationRendering {
         return ending
     }
 
-    /// The animation, with settings under which it meets its aim, or at least its cap; what it lacks; and why it isn't made
-    /// at the speed `best` where the profile has that.
+    /// The animation, with settings under which it meets its aim, or at least its cap.
+    ///
+    /// - Parameter ending: Told what the animation lacks, and why it isn't made at the speed `best` where the profile has that.
     private func animation(
         _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
-        to descriptor: Int32
-    ) throws(AttachmentError) -> (RenditionReport, Finding?, String?) {
+        to descriptor: Int32, _ ending: inout Ending
+    ) throws(AttachmentError) -> RenditionReport {
         let watch = Stopwatch()
         let facts = part.facts
         let isHasty = command.effort == .reduced
@@ -128,15 +127,25 @@ struct AnimationRendering {
             var note = note(policy, part, plan, encoded, wanted: wanted)
             let shape = policy.shape(of: region, in: source.facts.size, size: attempt.size)
             note += Self.clauses(obstacle, shape, plan)
-            let report = RenditionReport(
-                role: .main, type: policy.type, size: attempt.size,
-                duration: Double(attempt.written(facts.delays, as: policy.type).reduce(0, +)) / 1000,
+            let delays = attempt.written(facts.delays, as: policy.type)
+            var report = RenditionReport(
+                role: .main, type: policy.type, size: attempt.size, duration: Double(delays.reduce(0, +)) / 1000,
                 bytes: encoded.bytes,
                 seconds: watch.seconds, note: isKept ? "kept: \(note)" : note, effort: command.effort,
                 encodes: plan.attempts)
+            let keepsAlpha = format.keeps(alphaBits: encoded.alphaBits)
             // The MP4 writer reads its own files back.
-            if policy.type != .mp4 { try report.check(descriptor) }
-            return (report, try defect.loss(when: order.profile.damaged), hindrance)
+            if policy.type != .mp4 {
+                let shown = try report.check(
+                    descriptor, hasAlpha: keepsAlpha ? true : nil, delays: delays, alike: encoded.alike)
+                if shown < delays.count { report.note += "; \(shown) in the file, as the others are like those before" }
+            }
+            if let loss = try defect.loss(when: order.profile.damaged) { ending.diagnosis.losses.append(loss) }
+            if encoded.alphaBits < 255, !keepsAlpha {
+                ending.diagnosis.omissions.append(Finding(.leftOut, .transparency, named: policy.type.format.name))
+            }
+            if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
+            return report
         }
     }
 
@@ -178,7 +187,9 @@ struct AnimationRendering {
             throw .codecCrashed(reason: "nothing writes \(policy.type.rawValue) as an animation")
         }
         task.isBest = isBest
-        return (try writer.write(task, frames, descriptor), defects.defect)
+        var encoded = try writer.write(task, frames, descriptor)
+        encoded.alphaBits = frames.alphaBits
+        return (encoded, defects.defect)
     }
 
     private func note(

@@ -13,8 +13,6 @@ struct BestAnimation: Hashable, Sendable {
 
     /// libvips reads 4,096 frames of a GIF and doesn't say that there were more.
     private static let mostFrames = 4_000
-    /// Milliseconds that one frame of a GIF can say.
-    private static let longestOfGIF = 655_350
 
     /// - Parameter result: Pixels of a frame that is written.
     init(_ part: AnimationPart, as type: MediaType, result: Int64) {
@@ -41,7 +39,7 @@ struct BestAnimation: Hashable, Sendable {
         default: return "libvips reads no sequence of \(facts.type.format.name)"
         }
         if part.decoded > Self.mostFrames { return "libvips may read \(Self.mostFrames) frames, and it has more" }
-        if type == .gif, facts.delays.contains(where: { $0 > Self.longestOfGIF }) {
+        if type == .gif, facts.delays.contains(where: { $0 > AnimatedGIF.longest * 10 }) {
             return "libvips can't say in a GIF how long a frame is shown"
         }
         if standard + memory > granted {

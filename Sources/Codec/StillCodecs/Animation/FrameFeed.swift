@@ -8,6 +8,8 @@ final class FrameFeed {
     let size: PixelSize
     /// Why there is no further frame.
     private(set) var failure: AttachmentError?
+    /// Frames that the saver may take for the one before.
+    private(set) var alike: Set<Int> = []
     private let frames: ScaledFrames
     private var index = -1
 
@@ -79,6 +81,7 @@ final class FrameFeed {
             return false
         }
         while index < wanted {
+            let before = frames.pixels
             do {
                 try frames.advance()
             } catch {
@@ -86,6 +89,7 @@ final class FrameFeed {
                 return false
             }
             index += 1
+            if index > 0, !PixelBytes.differPlainly(before, frames.pixels) { alike.insert(index) }
         }
         return true
     }

@@ -15,6 +15,8 @@ package final class ScaledFrames {
     private let size: PixelSize
     private let isPart: Bool
     private var position = 0
+    /// Of ``PixelBytes/alphaBits(_:)``, of all frames so far.
+    private(set) var alphaBits: UInt32 = 255
     /// Frames of the source whose pictures are still to be passed over.
     private var passed: Int
 
@@ -55,6 +57,7 @@ package final class ScaledFrames {
             scaler?.forgetChanges()
             scaler?.update(from: canvas)
         }
+        alphaBits &= PixelBytes.alphaBits(pixels)
     }
 
     private func scaleByLibvips() throws(AttachmentError) {

@@ -16,6 +16,8 @@ struct EncodedStill: ~Copyable {
     var obstacle: KeepingObstacle?
     /// For a person: `JPEG quality 82, 1 encode, under the aim of 500000 bytes`.
     var note: String
+    /// `true` if transparency was laid over a color.
+    var isFlattened = false
 }
 
 /// Turns pixels into a file that meets its policy: what ``StillPlan`` decides, carried out.
@@ -71,6 +73,7 @@ struct StillEncoder {
         }
         if policy.types.contains(where: \.hasTransparency) { return try search(picture.withoutHidden()) }
         var still = try search(picture.flattened(over: policy.background))
+        still.isFlattened = true
         still.note += ", transparency laid over \(policy.background.hexadecimal)"
         return still
     }

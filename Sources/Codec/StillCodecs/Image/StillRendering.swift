@@ -123,6 +123,10 @@ struct StillRenditions {
                 if policy.role == .main {
                     ending.thumbnailClippingRect = order.request.thumbnailClippingRect?.mapped(
                         into: region.part(of: size).part(written.part))
+                    if written.isFlattened {
+                        ending.diagnosis.omissions.append(
+                            Finding(.leftOut, .transparency, named: report.type.format.name))
+                    }
                 }
                 try deliver(report)
                 // As early as can be, and from the smallest picture that it can be made from: from the largest it takes

@@ -41,6 +41,8 @@ struct StillWriter {
         var whole: Picture?
         /// Why it was encoded instead of being kept; nil where it was kept, or nothing speaks of that.
         var obstacle: KeepingObstacle?
+        /// `true` if transparency was laid over a color.
+        var isFlattened = false
     }
 
     /// - Parameter picture: Upright, sRGB, 8 bits, 3 or 4 bands; in memory. Not looked at where a JPEG is kept.
@@ -63,7 +65,9 @@ struct StillWriter {
             role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
             seconds: watch.seconds, note: encoded.note, effort: effort, encodes: encoded.encodes)
         try report.check(descriptor, hasAlpha: encoded.hasAlpha)
-        return Written(report: report, part: framed.part, whole: framed.whole, obstacle: encoded.obstacle)
+        return Written(
+            report: report, part: framed.part, whole: framed.whole, obstacle: encoded.obstacle,
+            isFlattened: encoded.isFlattened)
     }
 
     /// - Parameter picture: As it is to be shown.

@@ -55,6 +55,26 @@ import Testing
         """,
     ]
 
+    private static let bitstreams = """
+        def strip(file):
+            data = open(file, 'rb').read(); open(file, 'wb').write(data.replace(b'colrnclx', b'freenclx'))
+        source = ['-f', 'lavfi', '-i', 'testsrc=s=64x48:r=10:d=0.3', '-pix_fmt', 'yuv420p10le']
+        quick = {'libx265': ['-preset', 'ultrafast', '-x265-params', 'log-level=none:pools=1'], 'libx264': [],
+            'libaom-av1': ['-cpu-used', '8', '-usage', 'realtime']}
+        colors = ['-color_primaries', 'bt2020', '-colorspace', 'bt2020nc', '-color_trc']
+        def video(file, coder, transfer, *more):
+            run('ffmpeg', '-v', 'error', *source, '-c:v', coder, *quick[coder], *colors, transfer, *more, file)
+            if file.endswith('mp4'): strip(file)
+            entries = 'stream=color_transfer:frame=color_transfer'
+            told(file, told_by('ffprobe', '-v', 'error', '-show_entries', entries, file))
+        for name, transfer in (('pq', 'smpte2084'), ('hlg', 'arib-std-b67'), ('sdr', 'bt2020-10')):
+            for coder, suffix in (('libx265', 'mp4'), ('libx265', 'ts'), ('libx264', 'mp4'), ('libaom-av1', 'mp4')):
+                video(f'{name}-{coder}.{suffix}', coder, transfer)
+        # As DVB broadcasts HLG: beside the frames, which say BT.2020.
+        for suffix in ('mp4', 'ts'):
+            video('beside.' + suffix, 'libx265', 'bt2020-10', '-x265-params', 'log-level=none:pools=1:atc-sei=18')
+        """
+
     private static let prelude = """
         os.chdir(args[0])
         curves = {'pq': 16, 'hlg': 18, 'sdr': 13}
@@ -70,8 +90,9 @@ import Testing
 
         """
 
-    @Test(arguments: ["avif", "heic", "jxl", "mp4"]) func `HDR that is left out is an omission`(kind: String) throws {
-        let files = try PictureJudge.run(Self.prelude + (Self.kinds[kind] ?? ""), [directory.path])
+    @Test(arguments: ["avif", "heic", "jxl", "mp4", "bitstream"])
+    func `HDR that is left out is an omission`(kind: String) throws {
+        let files = try PictureJudge.run(Self.prelude + (Self.kinds[kind] ?? Self.bitstreams), [directory.path])
         for line in files {
             let words = line.split(separator: " ").map(String.init)
             let made = try Rendered.of(directory.url.appending(path: words[0]), in: directory.url)
