@@ -54,14 +54,14 @@ extension Clip {
     private func main() throws(AttachmentError) -> Forecast? {
         if let picture = facts.picture, let policy = order.profile.video {
             let rendering = VideoRendering(
-                facts: facts, picture: picture, policy: policy, part: part, effort: .full,
+                facts: facts, picture: picture, policy: policy, part: part,
                 maximumPixels: order.limits.framePixels)
             return try refusing { () throws(FFmpegFailure) in try rendering.forecast(from: demuxer) }
         }
         if let audio = facts.audio, let policy = order.profile.audio {
             // Whether a packet is damaged only decoding tells.
             let rendering = AudioRendering(
-                facts: facts, audio: audio, policy: policy, part: part, damage: AudioDamage(), effort: .full)
+                facts: facts, audio: audio, policy: policy, part: part, damage: AudioDamage())
             return try refusing { () throws(FFmpegFailure) in try rendering.forecast(from: demuxer) }
         }
         return nil

@@ -90,8 +90,8 @@ package final class Clip: OpenedClip {
         // A clip is never cropped: a rectangle of the source is one of the output.
         var ending = Ending(thumbnailClippingRect: facts.kind == .video ? order.request.thumbnailClippingRect : nil)
         switch facts.kind {
-        case .video: try renderVideo(wanted, command.effort, &ending, deliver)
-        default: try renderAudio(wanted, command.effort, &ending, deliver)
+        case .video: try renderVideo(wanted, &ending, deliver)
+        default: try renderAudio(wanted, &ending, deliver)
         }
         let ends = [try cutOff?.loss(when: .salvage), facts.openEnd(part)].compactMap(\.self)
         ending.diagnosis.losses = ends + ending.diagnosis.losses
@@ -100,7 +100,7 @@ package final class Clip: OpenedClip {
     }
 
     private func renderVideo(
-        _ outputs: [RenditionRole: Int32], _ effort: Effort, _ ending: inout Ending,
+        _ outputs: [RenditionRole: Int32], _ ending: inout Ending,
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         guard var picture = facts.picture, let policy = order.profile.video else { return }
@@ -113,7 +113,7 @@ package final class Clip: OpenedClip {
         let picker = PosterPicker(
             picture: picture, start: min(facts.origin + part.start, last - picture.frame),
             end: min(facts.origin + part.end, last),
-            maximumPixels: order.limits.framePixels, effort: effort,
+            maximumPixels: order.limits.framePixels,
             size: PosterPicker.size(of: picture.upright, for: stills, in: policies))
         var pick: PosterPicker.Pick?
         do throws(FFmpegFailure) {
@@ -139,7 +139,7 @@ package final class Clip: OpenedClip {
                 guard let descriptor = outputs[still.role] else { continue }
                 var report: RenditionReport
                 do throws(AttachmentError) {
-                    report = try shown.write(as: still, effort: effort, to: descriptor)
+                    report = try shown.write(as: still, to: descriptor)
                 } catch {
                     guard [.corrupt, .undecodable, .capUnreachable].contains(error.code) else { throw error }
                     ending.leaveOut(still.role, because: error)
@@ -155,7 +155,7 @@ package final class Clip: OpenedClip {
 
         if areStillsDone, let descriptor = outputs[.main] {
             var rendering = VideoRendering(
-                facts: facts, picture: picture, policy: policy, part: part, effort: effort,
+                facts: facts, picture: picture, policy: policy, part: part,
                 maximumPixels: order.limits.framePixels)
             // These include errors in frames that were decoded for stills.
             rendering.isDoubtful = FFmpegLibraries.errorCount > 0
@@ -174,7 +174,7 @@ package final class Clip: OpenedClip {
                     if case .leftOut(let haste?) = work { ending.diagnosis.losses.append(haste) }
                     return
                 }
-                try finish(made, descriptor, cap: policy.cap, watch, made.effort, &ending, deliver)
+                try finish(made, descriptor, cap: policy.cap, watch, &ending, deliver)
                 if let time = request.thumbnailTime {
                     ending.thumbnailTime = max(0, min(time - made.start, made.duration))
                 }
@@ -183,7 +183,7 @@ package final class Clip: OpenedClip {
     }
 
     private func renderAudio(
-        _ outputs: [RenditionRole: Int32], _ effort: Effort, _ ending: inout Ending,
+        _ outputs: [RenditionRole: Int32], _ ending: inout Ending,
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         guard let audio = facts.audio, let policy = order.profile.audio else { return }
@@ -194,7 +194,7 @@ package final class Clip: OpenedClip {
             }
             if let raster {
                 let shown = raster.cropped(to: policies.region(of: raster.size))
-                var report = try shown.write(as: still, effort: effort, to: descriptor)
+                var report = try shown.write(as: still, to: descriptor)
                 report.note = "cover art; \(report.note)"
                 try deliver(report)
                 ending.placeholder = try raster.placeholder()
@@ -203,13 +203,13 @@ package final class Clip: OpenedClip {
             }
         }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            try renderAudio(audio, policy, outputs, effort, &ending, deliver)
+            try renderAudio(audio, policy, outputs, &ending, deliver)
         }
     }
 
     /// The renditions that the sound must be decoded for.
     private func renderAudio(
-        _ audio: AudioFacts, _ policy: AudioPolicy, _ outputs: [RenditionRole: Int32], _ effort: Effort,
+        _ audio: AudioFacts, _ policy: AudioPolicy, _ outputs: [RenditionRole: Int32],
         _ ending: inout Ending, _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         // Read even where no waveform is wanted: what a copy would take over must have been decoded once.
@@ -228,7 +228,7 @@ package final class Clip: OpenedClip {
                     framing: Framing(side: max(waveform.width, waveform.height), fit: .inside, gravity: .centre),
                     types: [.png], quality: 80, cap: waveform.cap)
                 var report = try read.raster(width: waveform.width, height: waveform.height)
-                    .write(as: still, effort: effort, to: descriptor)
+                    .write(as: still, to: descriptor)
                 report.seconds = reading.seconds
                 try deliver(report)
             }
@@ -236,9 +236,9 @@ package final class Clip: OpenedClip {
         if let descriptor = outputs[.main] {
             let watch = Stopwatch()
             let rendering = AudioRendering(
-                facts: facts, audio: audio, policy: policy, part: part, damage: listened.damage, effort: effort)
+                facts: facts, audio: audio, policy: policy, part: part, damage: listened.damage)
             let made = try refusing { () throws(FFmpegFailure) in try rendering.make(from: demuxer, to: descriptor) }
-            try finish(made, descriptor, cap: policy.cap, watch, effort, &ending, deliver)
+            try finish(made, descriptor, cap: policy.cap, watch, &ending, deliver)
         }
     }
 
@@ -300,7 +300,7 @@ package final class Clip: OpenedClip {
 
     /// Checks the cap, reads back what was written, delivers, and records the cut.
     private func finish(
-        _ made: MadeClip, _ descriptor: Int32, cap: Int64, _ watch: Stopwatch, _ effort: Effort, _ ending: inout Ending,
+        _ made: MadeClip, _ descriptor: Int32, cap: Int64, _ watch: Stopwatch, _ ending: inout Ending,
         _ deliver: (RenditionReport) throws(AttachmentError) -> Void
     ) throws(AttachmentError) {
         guard made.bytes <= cap else {
@@ -344,7 +344,7 @@ package final class Clip: OpenedClip {
         try deliver(
             RenditionReport(
                 role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,
-                seconds: watch.seconds, note: made.note, effort: effort, haste: made.haste,
+                seconds: watch.seconds, note: made.note, haste: made.haste,
                 encodes: made.encodes, tracks: tracks))
         if part.isTrimmed {
             ending.trim = TrimReport(

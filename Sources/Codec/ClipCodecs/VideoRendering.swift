@@ -23,7 +23,6 @@ struct MadeClip {
     var notes: [String] = []
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     var encodes = 0
-    var effort: Effort = .full
     /// Why the effort was less than full, where it was.
     var haste: Finding?
 }
@@ -65,7 +64,7 @@ struct VideoRendering {
     var picture: PictureFacts
     var policy: VideoPolicy
     var part: ClipPart
-    var effort: Effort
+    var effort = Effort.full
     var maximumPixels: Int64
     /// Its sound is whole.
     var mayCopyAudio = true
@@ -171,7 +170,6 @@ struct VideoRendering {
             var pace = EncodingPace(cost: cost, mayStartOver: rendering.effort == .full)
             let made = try rendering.encode(because: reason, from: demuxer, to: descriptor, &pace)
             if var made {
-                made.effort = rendering.effort
                 made.haste = haste
                 if let haste { made.note += "; reduced: \(haste.cause)" }
                 return .made(made)

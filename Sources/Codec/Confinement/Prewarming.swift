@@ -35,7 +35,7 @@ enum Prewarming {
             CodecMessage.rendition(
                 RenditionReport(
                     role: .main, type: .mp4, size: size, duration: 0.5, bytes: 0, seconds: 0.5, note: "",
-                    effort: .reduced, haste: Finding(.pace, .main, missing: 0.5, of: 0.5),
+                    haste: Finding(.pace, .main, missing: 0.5, of: 0.5),
                     tracks: [DeliveredTrack(.video, packets: 1, end: 0.5)])))
         exercise(
             CodecMessage.finished(

@@ -12,6 +12,13 @@ package struct WorkCost: Hashable, Sendable {
     }
 }
 
+/// How much work a rendition is worth.
+package enum Effort: Hashable, Sendable {
+    case full
+    /// Cheaper settings, for a deadline that is near.
+    case reduced
+}
+
 /// With how much effort a rendition is made in the time that is left. A decision without input or output.
 package enum EffortChoice: Hashable, Sendable {
     case full

@@ -6,7 +6,7 @@ public enum CodecDecision: Sendable {
     /// No rendition is wanted.
     case stop
     /// The renditions in `outputs`, in the order of ``ProbeResult/planned``.
-    case proceed(effort: Effort, outputs: [CodecOutput])
+    case proceed(outputs: [CodecOutput])
 }
 
 /// An output for a codec process: a role and the only descriptor that can write the file. The pool closes the

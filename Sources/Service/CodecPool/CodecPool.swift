@@ -321,9 +321,9 @@ public final class CodecPool: Sendable {
             var ending: Ending?
             switch decision {
             case .stop: try await conversation.stop()
-            case .proceed(let effort, let outputs):
+            case .proceed(let outputs):
                 ending = try await conversation.render(
-                    probeResult, outputs: outputs, effort: effort, granted: granted, received: received)
+                    probeResult, outputs: outputs, granted: granted, received: received)
             }
             let remains = await release(child, owner: owner, served: served, until: conversation.finishBy)
             return CodecResult(

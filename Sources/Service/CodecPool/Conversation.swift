@@ -63,7 +63,7 @@ struct Conversation {
     ///
     /// - Parameter granted: Bytes of memory.
     func render(
-        _ probeResult: ProbeResult, outputs: [CodecOutput], effort: Effort, granted: Int64,
+        _ probeResult: ProbeResult, outputs: [CodecOutput], granted: Int64,
         received: (RenditionReport) async throws(AttachmentError) -> Void
     ) async throws(Failure) -> Ending {
         var files: [RenditionRole: OutputFile] = [:]
@@ -83,7 +83,7 @@ struct Conversation {
         let address = UInt64(max(0, child.zygote.addressSpace + Ceilings.addressSpaceSlack + granted))
         child.limit(sandbox_address_space, address, configuration.sourcesPerProcess == 1 ? address : sandbox_unlimited)
         let command = RenderCommand(
-            memory: granted, outputs: outputs.map(\.role), effort: effort,
+            memory: granted, outputs: outputs.map(\.role),
             niceness: turn.isSparing ? RenderCommand.sparingNiceness : 0,
             secondsLeft: finishBy.map { max(0, ContinuousClock.now.duration(to: $0).inSeconds) })
         try await send(.proceed(command), descriptors: writers)

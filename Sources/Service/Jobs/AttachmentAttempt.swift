@@ -357,7 +357,7 @@ struct AttachmentAttempt: Sendable {
                     do throws(AttachmentError) {
                         let staged = try outputs.stage(found.planned)
                         run.times.told()
-                        return .proceed(effort: .full, outputs: staged)
+                        return .proceed(outputs: staged)
                     } catch {
                         own = error
                         throw error

@@ -216,14 +216,14 @@ struct MadeRenditions: Sendable {
     /// - Parameter ending: Nil where the codec process was ended because the time was up.
     func achievement(of probeResult: ProbeResult, ending: Ending?) -> FidelityAssessment {
         var achievement = FidelityAssessment(
-            planned: probeResult.planned, made: [:], keptOriginal: delivered[.original] != nil,
+            planned: probeResult.planned, made: [], keptOriginal: delivered[.original] != nil,
             diagnosis: ending?.diagnosis ?? probeResult.diagnosis)
         for report in reports where report.role != .original {
-            achievement.made[report.role] = report.effort
+            achievement.made.insert(report.role)
             achievement.diagnosis.losses += [report.haste].compactMap(\.self)
         }
         if ending == nil {
-            achievement.diagnosis.losses += probeResult.planned.filter { achievement.made[$0] == nil }
+            achievement.diagnosis.losses += probeResult.planned.filter { !achievement.made.contains($0) }
                 .map { Finding(.timeUp, $0) }
         }
         achievement.diagnosis.losses = achievement.losses

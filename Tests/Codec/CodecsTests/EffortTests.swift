@@ -62,31 +62,30 @@ import Testing
         #expect(!Pace.shouldStartOver(done: 0.999, after: 1, cost, secondsLeft: 0.1))
     }
 
-    @Test(arguments: ["jpeg/earth-12-megapixels.jpg", "gif", "mp4"])
-    func `reduced effort makes a smaller rendition that says so`(source: String) throws {
-        let directory = try TemporaryDirectory()
-        let file: URL
-        if source.contains("/") {
-            file = Repository.media.appending(path: source)
-        } else {
-            file = directory.url.appending(path: "source.\(source)")
-            try Tool.run(
-                "ffmpeg",
-                [
-                    "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=800x600:rate=10:duration=1", "-c:v",
-                    source == "gif" ? "gif" : "mpeg4", file.path,
-                ])
+    @Test func `reduced effort makes a smaller rendition of every kind`() throws {
+        func expectSmaller(_ reduced: Int, _ full: Int, _ kind: MediaKind) {
+            #expect(reduced < full && reduced * 3 > full, "\(kind): \(reduced) of \(full)")
         }
-        let full = try #require(try Rendered.of(file, in: directory.url).report(.main))
-        let rendered = try Rendered.of(file, in: directory.url, effort: .reduced)
-        let reduced = try #require(rendered.report(.main))
-        #expect(full.effort == .full && reduced.effort == .reduced)
-        let (large, small) = (try #require(full.size), try #require(reduced.size))
-        #expect(small.longestSide < large.longestSide && small.longestSide * 3 > large.longestSide)
-        let seen = try Tool.text(
-            "ffprobe",
-            ["-v", "error", "-select_streams", "v", "-show_entries", "stream=width,height", "-of", "csv=p=0"]
-                + [try rendered.path(.main)])
-        #expect(seen.hasPrefix("\(small.width),\(small.height)"))
+        let profile = Profile.notification
+        let size = PixelSize(width: 4000, height: 3000)
+        let policies = ImagePolicies(order: WorkOrder(profile: profile), kind: .image)
+        let sides = [policies.reduced(for: size), policies].compactMap {
+            $0.main?.framing.scaledSize(of: size).longestSide
+        }
+        expectSmaller(sides[0], sides[1], .image)
+        let animation = try #require(profile.animation)
+        let full = AnimationFormat(animation.type).size(of: size, side: animation.longestSide).longestSide
+        expectSmaller(AnimationFacts.reducedSide(of: PixelRect(size), animation), full, .animation)
+        try withDescriptor(Repository.media.appending(path: "mp4/film.mp4")) { file in
+            let clip = try #require(try Clip.open(file, sniffed: "video/mp4", order: WorkOrder(profile: profile)))
+            var picture = try #require(clip.facts.picture)
+            picture.upright = PixelSize(width: 1920, height: 1080)
+            var policy = try #require(profile.video)
+            (policy.aim, policy.cap) = (nil, .max / 16)
+            let widths = [Effort.reduced, .full].map {
+                VideoPlan.pictures(picture, policy, seconds: 2, audioBitRate: 0, effort: $0).width
+            }
+            expectSmaller(widths[0], widths[1], .video)
+        }
     }
 }

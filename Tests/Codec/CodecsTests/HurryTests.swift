@@ -25,7 +25,7 @@ import Testing
         let hurried = try Rendered.of(file, in: directory.url, secondsLeft: 3600)
         #expect(calm.reports.count == hurried.reports.count && !calm.reports.isEmpty)
         for (before, after) in zip(calm.reports, hurried.reports) {
-            #expect(before.note == after.note && after.effort == .full)
+            #expect(before.note == after.note && after.haste == nil)
             let bytes = try [calm, hurried].map {
                 try Data(contentsOf: URL(filePath: try $0.path(before.role)))
             }

@@ -181,7 +181,7 @@ extension Isolation {
                 var leases: [Int32] = []
                 let result = try await pool.process(
                     source, order: WorkOrder(profile: CodecPool.profile),
-                    decide: { (_) async throws(AttachmentError) in .proceed(effort: .full, outputs: [output]) },
+                    decide: { (_) async throws(AttachmentError) in .proceed(outputs: [output]) },
                     received: { (_) async throws(AttachmentError) in leases.append(Self.lease(path)) })
                 // While the process held a second descriptor, and after its death.
                 #expect(leases == [EAGAIN])
@@ -193,7 +193,7 @@ extension Isolation {
                 let second = try scratch.place.output(.main, name: "main")
                 _ = try await pool.process(
                     honest, order: WorkOrder(profile: CodecPool.profile),
-                    decide: { (_) async throws(AttachmentError) in .proceed(effort: .full, outputs: [second]) },
+                    decide: { (_) async throws(AttachmentError) in .proceed(outputs: [second]) },
                     received: { (_) async throws(AttachmentError) in leases.append(Self.lease(path)) })
                 #expect(leases == [0])
             }

@@ -82,7 +82,7 @@ extension CodecPool {
                     for role in probeResult.planned {
                         outputs.append(try place.output(role, name: "\(name)-\(role.rawValue)"))
                     }
-                    return .proceed(effort: .full, outputs: outputs)
+                    return .proceed(outputs: outputs)
                 },
                 received: { (report) async throws(AttachmentError) in outcome.reports.append(report) })
         } catch {

@@ -53,7 +53,7 @@ extension Isolation {
                         for role in probeResult.planned {
                             outputs.append(try place.output(role, name: "\(name)-\(role.rawValue)"))
                         }
-                        return .proceed(effort: .full, outputs: outputs)
+                        return .proceed(outputs: outputs)
                     }, received: { (_) throws(AttachmentError) in })
                 return nil
             } catch {

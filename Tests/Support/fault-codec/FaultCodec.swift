@@ -68,7 +68,7 @@ struct FaultCodec: ConfinedCodec, ~Copyable {
             }
             var report = RenditionReport(
                 role: role, type: .jpeg, size: PixelSize(width: 4, height: 3), bytes: Int64(bytes.count),
-                note: "effort \(command.effort.rawValue)", effort: command.effort)
+                note: "at will")
             try Fault.late(self.command, argument, output, &report, deliver)
             try deliver(report)
             try Fault.afterwards(self.command, report, deliver)

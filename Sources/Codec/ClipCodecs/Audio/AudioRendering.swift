@@ -10,7 +10,6 @@ struct AudioRendering {
     var part: ClipPart
     /// What decoding the part came upon.
     var damage: AudioDamage
-    var effort: Effort
 
     /// How far an end of a copy may lie from where it is wanted; seconds.
     private static let tolerance = 0.02

@@ -32,7 +32,7 @@ extension VideoRendering {
         let settings: EdgeSettings
         switch EdgeSettings.make(
             scan.parameters, rateFactor: max(1, policy.rateFactor - Self.finerBy),
-            preset: effort == .full ? "veryfast" : "ultrafast")
+            preset: "veryfast")
         {
         case .success(let made): settings = made
         case .failure(let refusal): return .failure(refusal)

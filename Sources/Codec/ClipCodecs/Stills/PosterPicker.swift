@@ -9,7 +9,6 @@ struct PosterPicker {
     var start: Double
     var end: Double
     var maximumPixels: Int64
-    var effort: Effort
     /// Of the picture that is wanted: upright, with square pixels.
     var size: PixelSize
 
@@ -47,11 +46,11 @@ struct PosterPicker {
             return try shown(at: wanted, in: demuxer)
         }
         let affordable = max(1, Int(Self.decodedPixels / Double(max(1, picture.coded.area))))
-        let keyframes = try keyframes(in: demuxer, atMost: effort == .full ? min(Self.candidates, affordable) : 1)
+        let keyframes = try keyframes(in: demuxer, atMost: min(Self.candidates, affordable))
         let hasMany = keyframes.count >= Self.fewKeyframes && affordable > 1
         if hasMany, let pick = try clearlyGoodKeyframe(keyframes, in: demuxer, affordable: affordable) { return pick }
         let choice =
-            effort == .reduced || hasMany
+            hasMany
             ? try chooseKeyframe(keyframes.map(\.time), in: demuxer, affordable: affordable)
             : try chooseInSequence(in: demuxer, affordable: affordable)
         if let choice, var pick = try shown(at: choice.time, in: demuxer) {
@@ -117,7 +116,6 @@ struct PosterPicker {
             if WorkTime.isPast(Self.share) { break }
         }
         var choice = PosterChoice(candidates)
-        guard effort == .full else { return choice.best.map { (candidates[$0].time, choice.reason($0)) } }
         // The best are looked at again, with what comes after them.
         for _ in 0..<Self.examined {
             guard let best = choice.best, !WorkTime.isPast(Self.share) else { break }

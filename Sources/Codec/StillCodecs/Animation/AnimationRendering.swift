@@ -38,10 +38,9 @@ struct AnimationRendering {
             if let haste = choice.haste(cost, secondsLeft: left) { ending.diagnosis.losses.append(haste) }
             return ending
         }
-        var rendering = self
-        if choice == .reduced { rendering.command.effort = .reduced }
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
-            var report = try rendering.animation(part, of: source, region, policy, to: descriptor, &ending)
+            var report = try animation(
+                part, of: source, region, policy, isHasty: choice == .reduced, to: descriptor, &ending)
             ending.notes += part.facts.unsaid(by: policy.type)
             ending.trim = part.report
             if let haste = choice.haste(cost, secondsLeft: left) {
@@ -86,11 +85,10 @@ struct AnimationRendering {
     /// - Parameter ending: Told what the animation lacks, and why it isn't made at the speed `best` where the profile has that.
     private func animation(
         _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
-        to descriptor: Int32, _ ending: inout Ending
+        isHasty: Bool, to descriptor: Int32, _ ending: inout Ending
     ) throws(AttachmentError) -> RenditionReport {
         let watch = Stopwatch()
         let facts = part.facts
-        let isHasty = command.effort == .reduced
         let format = AnimationFormat(policy.type)
         let side = isHasty ? AnimationFacts.reducedSide(of: region, policy) : policy.longestSide
         let wanted = format.size(of: region.size, side: side)
@@ -131,8 +129,7 @@ struct AnimationRendering {
             var report = RenditionReport(
                 role: .main, type: policy.type, size: attempt.size, duration: Double(delays.reduce(0, +)) / 1000,
                 bytes: encoded.bytes,
-                seconds: watch.seconds, note: isKept ? "kept: \(note)" : note, effort: command.effort,
-                encodes: plan.attempts)
+                seconds: watch.seconds, note: isKept ? "kept: \(note)" : note, encodes: plan.attempts)
             let keepsAlpha = format.keeps(alphaBits: encoded.alphaBits)
             // The MP4 writer reads its own files back.
             if policy.type != .mp4 {

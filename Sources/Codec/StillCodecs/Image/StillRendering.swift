@@ -24,13 +24,13 @@ struct StillRendering {
         guard needed <= command.memory else { throw .tooMuchMemory(needed: needed, granted: command.memory) }
         let cost = source.facts.cost(for: policies, at: speed)
         let choice = EffortChoice(cost, secondsLeft: left)
-        var command = command
         // Even where it comes nowhere near: there is nothing else to deliver.
         let isHurried = choice != .full && cost.reduced < cost.full
-        if isHurried { command.effort = .reduced }
-        if command.effort == .reduced { policies = policies.reduced(for: size) }
+        if isHurried {
+            policies = policies.reduced(for: size)
+            (speed, hindrance) = (.fast, nil)
+        }
         let region = policies.region(of: size)
-        if isHurried { (speed, hindrance) = (.fast, nil) }
         let stills = policies.stills(command.outputs)
         let mayBeKept = stills.contains { $0.obstacle(to: source.facts, region: region, isWhole: true) == nil }
         let kept = mayBeKept ? try source.keeping() : nil
@@ -91,7 +91,7 @@ struct StillRenditions {
     var downscaler: any StillDownscaler = VipsDownscaler()
     /// The JPEG that the picture comes from; nil where it comes from something else.
     var jpeg: StillWriter.JPEGOrigin?
-    /// Why the effort is less than full.
+    /// Why the effort is less than full, where it is.
     var haste: Finding?
 
     /// - Parameters:
@@ -108,7 +108,8 @@ struct StillRenditions {
             for policy in policies.stills(command.outputs) {
                 guard let descriptor = outputs[policy.role] else { continue }
                 let writer = StillWriter(
-                    policy: policy, effort: command.effort, downscaler: downscaler, keeping: try keeping(policy),
+                    policy: policy, effort: haste == nil ? .full : .reduced, downscaler: downscaler,
+                    keeping: try keeping(policy),
                     jpeg: jpeg)
                 let written = try writer.write(picture, to: descriptor)
                 var report = written.report

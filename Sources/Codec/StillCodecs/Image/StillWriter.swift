@@ -5,11 +5,11 @@ extension Raster {
     ///
     /// - Parameter descriptor: Open for writing, at an empty file; it is left open.
     package func write(
-        as policy: StillPolicy, effort: Effort = .full, to descriptor: Int32
+        as policy: StillPolicy, to descriptor: Int32
     ) throws(AttachmentError) -> RenditionReport {
         let picture = try picture()
         // Pictures of videos were planes as those of JPEGs are.
-        let writer = StillWriter(policy: policy, effort: effort, downscaler: PlanarJPEGDownscaler())
+        let writer = StillWriter(policy: policy, downscaler: PlanarJPEGDownscaler())
         var report = try writer.write(picture, to: descriptor).report
         report.note += "; " + policy.shape(of: PixelRect(size), in: size, size: report.size)
         return report
@@ -53,7 +53,7 @@ struct StillWriter {
             try bytes.write(to: descriptor)
             let report = RenditionReport(
                 role: policy.role, type: .jpeg, size: kept.size, bytes: Int64(bytes.count), seconds: watch.seconds,
-                note: "\(kept.note), under \(policy.bound)", effort: effort, encodes: 0)
+                note: "\(kept.note), under \(policy.bound)", encodes: 0)
             try report.check(descriptor, hasAlpha: false)
             return Written(report: report, part: .whole)
         }
@@ -63,7 +63,7 @@ struct StillWriter {
         try encoded.bytes.write(to: descriptor)
         let report = RenditionReport(
             role: policy.role, type: encoded.type, size: encoded.size, bytes: Int64(encoded.bytes.count),
-            seconds: watch.seconds, note: encoded.note, effort: effort, encodes: encoded.encodes)
+            seconds: watch.seconds, note: encoded.note, encodes: encoded.encodes)
         try report.check(descriptor, hasAlpha: encoded.hasAlpha)
         return Written(
             report: report, part: framed.part, whole: framed.whole, obstacle: encoded.obstacle,

@@ -180,7 +180,7 @@ func inspect(
                 var staged = try staging.stage()
                 outputs.append(CodecOutput(role: role, writer: staged.takeWriter()))
             }
-            return .proceed(effort: .full, outputs: outputs)
+            return .proceed(outputs: outputs)
         }, received: { _ throws(AttachmentError) in })
     var probeResult = result.probeResult
     probeResult.diagnosis = result.ending?.diagnosis ?? probeResult.diagnosis

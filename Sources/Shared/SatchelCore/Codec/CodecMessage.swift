@@ -114,7 +114,6 @@ public struct RenderCommand: Hashable, Sendable, Codable {
     /// Bytes of memory granted; the process's limit was lowered to it.
     public var memory: Int64
     public var outputs: [RenditionRole]
-    public var effort: Effort
     /// What the process adds to its nice value, 0 to 19: work that must not hold up other work.
     public var niceness: Int
     /// Seconds, from when the codec process receives this, until it should be done; nil for no hurry. What is not ready by
@@ -126,21 +125,13 @@ public struct RenderCommand: Hashable, Sendable, Codable {
     public static let sparingNiceness = 10
 
     public init(
-        memory: Int64, outputs: [RenditionRole], effort: Effort = .full, niceness: Int = 0, secondsLeft: Double? = nil
+        memory: Int64, outputs: [RenditionRole], niceness: Int = 0, secondsLeft: Double? = nil
     ) {
         self.memory = memory
         self.outputs = outputs
-        self.effort = effort
         self.niceness = niceness
         self.secondsLeft = secondsLeft
     }
-}
-
-/// How much work a rendition is worth.
-public enum Effort: String, Hashable, Sendable, Codable {
-    case full
-    /// Cheaper settings, for a deadline that is near.
-    case reduced
 }
 
 /// What a second look at a written clip found of a track.
@@ -185,8 +176,7 @@ public struct RenditionReport: Hashable, Sendable, Codable {
     public var seconds: Double
     /// For a person: `JPEG quality 82, 1 encode, under the aim of 500000 bytes`.
     public var note: String
-    public var effort: Effort
-    /// Why the effort was less than full, where it was.
+    /// Why cheaper settings were used, where they were.
     public var haste: Finding?
     /// How often it was encoded until its bytes suited; 0 where packets were copied or coefficients kept.
     public var encodes: Int
@@ -195,7 +185,7 @@ public struct RenditionReport: Hashable, Sendable, Codable {
 
     public init(
         role: RenditionRole, type: MediaType, size: PixelSize? = nil, duration: Double? = nil, bytes: Int64,
-        seconds: Double = 0, note: String, effort: Effort = .full, haste: Finding? = nil, encodes: Int = 1,
+        seconds: Double = 0, note: String, haste: Finding? = nil, encodes: Int = 1,
         tracks: [DeliveredTrack] = []
     ) {
         self.role = role
@@ -205,7 +195,6 @@ public struct RenditionReport: Hashable, Sendable, Codable {
         self.bytes = bytes
         self.seconds = seconds
         self.note = note
-        self.effort = effort
         self.haste = haste
         self.encodes = encodes
         self.tracks = tracks

@@ -2,15 +2,15 @@
 public struct FidelityAssessment: Hashable, Sendable {
     /// What the codec planned.
     public var planned: [RenditionRole]
-    /// What is durable, with the effort it was made at.
-    public var made: [RenditionRole: Effort]
+    /// What is durable.
+    public var made: Set<RenditionRole>
     /// The source itself was kept as a rendition.
     public var keptOriginal: Bool
     /// What was found of the source and while renditions were made.
     public var diagnosis: Diagnosis
 
     public init(
-        planned: [RenditionRole], made: [RenditionRole: Effort], keptOriginal: Bool, diagnosis: Diagnosis = Diagnosis()
+        planned: [RenditionRole], made: Set<RenditionRole>, keptOriginal: Bool, diagnosis: Diagnosis = Diagnosis()
     ) {
         self.planned = planned
         self.made = made
@@ -21,9 +21,9 @@ public struct FidelityAssessment: Hashable, Sendable {
     /// Everything that was promised and isn't delivered: what was found, then the renditions of which nothing was said.
     public var losses: [Finding] {
         var losses = diagnosis.losses
-        for role in RenditionRole.allCases where made[role] != .full && (planned.contains(role) || made[role] != nil) {
+        for role in planned where role != .original && !made.contains(role) {
             let isTold = (losses + diagnosis.omissions).contains { $0.part?.rawValue == role.rawValue }
-            if !isTold, role != .original { losses.append(Finding(made[role] == nil ? .notMade : .lessEffort, role)) }
+            if !isTold { losses.append(Finding(.notMade, role)) }
         }
         // What the picture is missed for comes first.
         return losses.filter { $0.part == .main } + losses.filter { $0.part != .main }
@@ -31,10 +31,10 @@ public struct FidelityAssessment: Hashable, Sendable {
 
     /// How much of the promise was kept; nil when there is nothing to deliver.
     ///
-    /// `main` decides: at full effort without a loss it is `full`, else `reduced`; without it a thumbnail, poster or waveform is
+    /// `main` decides: without a loss it is `full`, else `reduced`; without it a thumbnail, poster or waveform is
     /// `partial`, else the original.
     public var fidelity: Fidelity? {
-        if made[.main] != nil { return losses.isEmpty ? .full : .reduced }
+        if made.contains(.main) { return losses.isEmpty ? .full : .reduced }
         if !made.isEmpty { return .partial }
         return keptOriginal ? .original : nil
     }
@@ -65,7 +65,7 @@ public struct FidelityAssessment: Hashable, Sendable {
     /// The rendition to show.
     public var best: RenditionRole? {
         let order: [RenditionRole] = [.main, .poster, .thumbnail, .waveform]
-        return order.first { made[$0] != nil } ?? (keptOriginal ? .original : nil)
+        return order.first(where: made.contains) ?? (keptOriginal ? .original : nil)
     }
 }
 

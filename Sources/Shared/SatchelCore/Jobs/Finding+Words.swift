@@ -225,7 +225,6 @@ extension Finding.Code {
             case .mixedDown: (nil, "the result has two channels")
             case .estimate, .pace: (nil, "there was too little time")
             case .timeUp: (nil, "the time was up")
-            case .lessEffort: (nil, "cheaper settings were asked for")
             case .notMade: (nil, "the codec ended without it")
             }
         return Finding.Words(opening, cause)

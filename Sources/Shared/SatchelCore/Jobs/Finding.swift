@@ -55,7 +55,6 @@ public struct Finding: Hashable, Sendable, Codable {
         /// Times: its decoding showed that it needs `missing` more, and `total` were left.
         case pace
         case timeUp = "time_up"
-        case lessEffort = "less_effort"
         case notMade = "not_made"
     }
 

@@ -49,7 +49,7 @@ import Testing
             let made = try Rendered.of(
                 source, in: directory.url, profile: Self.profile(speed, type, side: sample.side))
             #expect(!made.ending.notes.contains { $0.contains("instead of best") })
-            #expect(made.report(.main)?.effort == .full)
+            #expect(made.report(.main) != nil && made.report(.main)?.haste == nil)
             if type == .gif {
                 #expect(made.report(.main)?.note.contains("by libvips") == (speed == .best))
             }
@@ -98,7 +98,7 @@ import Testing
         let made = try Rendered.of(
             sample("png/animated.png"), in: directory.url, profile: Self.profile(.best, side: 40))
         #expect(made.ending.notes.contains { $0.contains("instead of best, as libvips reads one frame of an APNG") })
-        #expect(made.report(.main)?.effort == .full && made.report(.main)?.haste == nil)
+        #expect(made.report(.main) != nil && made.report(.main)?.haste == nil)
     }
 
     @Test func `damage is counted as ever`() throws {
@@ -128,7 +128,7 @@ import Testing
             $0.hasPrefix("made at the speed standard instead of best, as libvips ")
         }
         #expect(isByLibvips != isTold, "\(made.ending.notes)")
-        #expect(made.report(.main)?.effort == .full && made.report(.main)?.haste == nil)
+        #expect(made.report(.main) != nil && made.report(.main)?.haste == nil)
     }
 
     @Test func `where time is short it is made at standard, and that isn't reduced`() throws {

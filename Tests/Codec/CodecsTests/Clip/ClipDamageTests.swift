@@ -633,7 +633,7 @@ import Testing
         #expect(made.ending.omissions == [Finding(.notDecoded, .thumbnail)])
         let achievement = FidelityAssessment(
             planned: made.probeResult.planned,
-            made: Dictionary(uniqueKeysWithValues: made.reports.map { ($0.role, $0.effort) }),
+            made: Set(made.reports.map(\.role)),
             keptOriginal: false, diagnosis: made.ending.diagnosis)
         #expect(achievement.fidelity == .full)
     }

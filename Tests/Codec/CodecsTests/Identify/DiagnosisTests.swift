@@ -44,7 +44,7 @@ import Testing
             }
         }
         // Of no file alone: what time decides, or a profile whose cap a poster can't meet.
-        let others: Set<Finding.Code> = [.estimate, .pace, .timeUp, .lessEffort, .notMade, .failed]
+        let others: Set<Finding.Code> = [.estimate, .pace, .timeUp, .notMade, .failed]
         #expect(Set(Finding.Code.allCases).subtracting(others) == codes)
     }
 

@@ -63,7 +63,7 @@ enum Clips {
 
     static func render(
         _ url: URL, profile: Profile = .notification, request: RenditionRequest = RenditionRequest(),
-        effort: Effort = .full, sniffed: String? = nil
+        sniffed: String? = nil
     ) throws -> RenderedClip? {
         let sniffed = try sniffed ?? sniff(url)
         let order = WorkOrder(profile: profile, request: request)
@@ -84,7 +84,7 @@ enum Clips {
             }
             var reports: [RenditionReport] = []
             var ending = try clip.render(
-                command: RenderCommand(memory: 1 << 30, outputs: planned, effort: effort), outputs: outputs
+                command: RenderCommand(memory: 1 << 30, outputs: planned), outputs: outputs
             ) { report in
                 reports.append(report)
             }

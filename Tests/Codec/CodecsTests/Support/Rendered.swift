@@ -23,7 +23,7 @@ struct Rendered {
     /// Runs `source` through identify and render, as a codec process does.
     static func of(
         _ source: URL, in directory: URL, profile: Profile = .notification,
-        request: RenditionRequest = RenditionRequest(), limits: Limits = .service, effort: Effort = .full,
+        request: RenditionRequest = RenditionRequest(), limits: Limits = .service,
         secondsLeft: Double? = nil, memory: Int64 = 1 << 30
     ) throws -> Rendered {
         turn.lock()
@@ -42,7 +42,7 @@ struct Rendered {
             }
             var reports: [RenditionReport] = []
             let command = RenderCommand(
-                memory: memory, outputs: probeResult.planned, effort: effort, secondsLeft: secondsLeft)
+                memory: memory, outputs: probeResult.planned, secondsLeft: secondsLeft)
             let watch = Stopwatch()
             let ending = try Codec.everything.render(identified, command: command, outputs: outputs) { report in
                 reports.append(report)

@@ -10,15 +10,15 @@ import Testing
         let roles: [RenditionRole] = [.main, .thumbnail, .poster, .waveform]
         let planned = roles.filter { _ in Bool.random(using: &random) }
         let made = planned.filter { _ in Bool.random(using: &random) }
-        let efforts = made.map { ($0, Bool.random(using: &random) ? Effort.full : .reduced) }
+        let losses = made.filter { _ in Bool.random(using: &random) }.map { Finding(.pace, $0) }
         let assessment = FidelityAssessment(
-            planned: planned, made: Dictionary(uniqueKeysWithValues: efforts),
-            keptOriginal: Bool.random(using: &random))
+            planned: planned, made: Set(made), keptOriginal: Bool.random(using: &random),
+            diagnosis: Diagnosis(losses: losses))
         #expect((assessment.fidelity == nil) == (assessment.best == nil))
         #expect((assessment.fidelity == nil) == (made.isEmpty && !assessment.keptOriginal))
         switch assessment.fidelity {
-        case .full: #expect(made == planned && assessment.made[.main] == .full && assessment.best == .main)
-        case .reduced: #expect(assessment.best == .main && assessment.made[.main] != nil)
+        case .full: #expect(made == planned && losses.isEmpty && assessment.best == .main)
+        case .reduced: #expect(assessment.best == .main && made.contains(.main))
         case .partial: #expect(!made.contains(.main) && made.contains { $0 == assessment.best })
         case .original: #expect(made.isEmpty && assessment.best == .original)
         case nil: break
@@ -32,16 +32,12 @@ import Testing
             let name = String(repeating: "packets, ", count: Int.random(in: 1...20, using: &random))
             return Finding(.malformed, .frames, missing: $0 + 1, of: 900, named: name)
         }
-        let effort: Effort = Bool.random(using: &random) ? .full : .reduced
         let assessment = FidelityAssessment(
-            planned: [.main], made: [.main: effort], keptOriginal: false,
-            diagnosis: Diagnosis(losses: losses))
+            planned: [.main], made: [.main], keptOriginal: false, diagnosis: Diagnosis(losses: losses))
         #expect(assessment.fidelity == .reduced)
         let reason = try #require(assessment.reason)
         #expect(reason.count <= 200 && reason.hasPrefix("reduced: "))
-        if effort == .full {
-            #expect(reason.hasPrefix("reduced: 1 of 900 frames: its packets"), "\(reason)")
-        }
+        #expect(reason.hasPrefix("reduced: 1 of 900 frames: its packets"), "\(reason)")
         if reason.firstMatch(of: /; and [0-9] more$/) == nil, !reason.hasSuffix("…") {
             for loss in losses { #expect(reason.contains(loss.what), "\(reason)") }
         }
@@ -49,7 +45,7 @@ import Testing
 
     /// Every way in which each rendition can come out.
     private enum Way: CaseIterable {
-        case unplanned, full, reduced, estimated, slow, late, damaged, unsaid, reducedUnsaid
+        case unplanned, full, reduced, estimated, slow, late, damaged, unsaid
     }
 
     @Test func `nothing less than full is without a reason, which names what fell short and by how much`() throws {
@@ -57,7 +53,7 @@ import Testing
         func figures(_ role: RenditionRole) -> Finding { Finding(.estimate, role, missing: 4.12, of: 0.04) }
         var seen: Set<Fidelity?> = []
         for index in 0..<(Way.allCases.count * Way.allCases.count * Way.allCases.count * Way.allCases.count * 2) {
-            var assessment = FidelityAssessment(planned: [], made: [:], keptOriginal: index.isMultiple(of: 2))
+            var assessment = FidelityAssessment(planned: [], made: [], keptOriginal: index.isMultiple(of: 2))
             var rest = index / 2
             for role in roles {
                 let way = Way.allCases[rest % Way.allCases.count]
@@ -65,14 +61,13 @@ import Testing
                 if way != .unplanned { assessment.planned.append(role) }
                 switch way {
                 case .unplanned, .unsaid: break
-                case .full: assessment.made[role] = .full
-                case .reducedUnsaid: assessment.made[role] = .reduced
+                case .full: assessment.made.insert(role)
                 case .reduced:
-                    assessment.made[role] = .reduced
+                    assessment.made.insert(role)
                     assessment.diagnosis.losses.append(figures(role))
                 case .estimated: assessment.diagnosis.losses.append(figures(role))
                 case .slow:
-                    assessment.made[role] = .reduced
+                    assessment.made.insert(role)
                     assessment.diagnosis.losses.append(Finding(.pace, role, missing: 3, of: 1))
                 case .late: assessment.diagnosis.losses.append(Finding(.timeUp, role))
                 case .damaged: assessment.diagnosis.omissions.append(Finding(.notDecoded, role))
@@ -88,8 +83,11 @@ import Testing
             let reason = try #require(note, "\(assessment)")
             try #require(reason.hasPrefix("\(fidelity.rawValue): ") && reason.count <= 200 && !reason.hasSuffix("."))
             let left = assessment.diagnosis.omissions.map(\.part?.rawValue)
+            let lacking = assessment.losses.compactMap(\.part?.rawValue)
             let short = roles.filter {
-                assessment.planned.contains($0) && assessment.made[$0] != .full && !left.contains($0.rawValue)
+                let isReduced = assessment.made.contains($0) && lacking.contains($0.rawValue)
+                return assessment.planned.contains($0) && (isReduced || !assessment.made.contains($0))
+                    && !left.contains($0.rawValue)
             }
             if reason.firstMatch(of: /; and [0-9] more$/) == nil {
                 for role in short { try #require(reason.contains(role.rawValue), "\(assessment): \(reason)") }
