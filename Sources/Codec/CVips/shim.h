@@ -5,7 +5,7 @@
 // options that are used.
 //
 // Where an operation has an `out`, it is set only when 0 is returned, and the caller owns the reference. On any other
-// return vips_error_buffer() says why; the buffer is global and keeps old text until satchel_error_clear().
+// return vips_error_buffer() says why; the buffer is global and keeps old text until vips_error_clear().
 
 #include <gio/gio.h>
 #include <gmodule.h>
@@ -20,15 +20,6 @@
 
 // MARK: Ownership
 
-/// Gives a reference back; the last one frees the object.
-static inline void satchel_ref(void *object) {
-    g_object_ref(object);
-}
-
-static inline void satchel_unref(void *object) {
-    g_object_unref(object);
-}
-
 static inline int satchel_unmap(void *start, void *area) { return munmap(start, ((VipsArea *)area)->length); }
 
 /// A blob that owns `length` bytes from `start` on, which mmap gave, and unmaps them with its last reference.
@@ -36,18 +27,8 @@ static inline VipsBlob *satchel_blob_mapped(void *start, size_t length) {
     return vips_blob_new(satchel_unmap, start, length);
 }
 
-/// A blob that owns a copy of the bytes.
-static inline VipsBlob *satchel_blob_copy(const void *_Nullable start, size_t length) {
-    return vips_blob_copy(start, length);
-}
-
 static inline void satchel_blob_unref(VipsBlob *blob) {
     vips_area_unref(VIPS_AREA(blob));
-}
-
-/// A source over a blob, of which it holds a reference. NULL where there is no memory.
-static inline VipsSource *_Nullable satchel_source_from_blob(VipsBlob *blob) {
-    return vips_source_new_from_blob(blob);
 }
 
 // MARK: Start and errors
@@ -94,14 +75,6 @@ static inline void satchel_load_module(const char *name) {
     g_free(directory);
 }
 
-static inline const char *satchel_error_text(void) {
-    return vips_error_buffer();
-}
-
-static inline void satchel_error_clear(void) {
-    vips_error_clear();
-}
-
 /// Sets up an operation for good, loading its module where it has one, so that a fork doesn't; 0 where there is none of
 /// this name.
 static inline int satchel_operation_prepare(const char *name) {
@@ -110,20 +83,6 @@ static inline int satchel_operation_prepare(const char *name) {
     // Never given back: an operation stays set up as long as somebody holds its class.
     g_type_class_ref(type);
     return 1;
-}
-
-static inline void *_Nullable satchel_count_object(
-    void *_Nullable object, void *_Nullable count, void *_Nullable unused) {
-    (void)object, (void)unused;
-    ++*(int *)count;
-    return NULL;
-}
-
-/// Objects of libvips that are alive in this process: what VIPS_LEAK=1 would list at its end.
-static inline int satchel_live_objects(void) {
-    int count = 0;
-    vips_object_map((VipsSListMap2Fn)satchel_count_object, &count, NULL);
-    return count;
 }
 
 /// What decoders complain of beside their errors.
@@ -442,10 +401,6 @@ static inline int satchel_zlib_is_sound(const unsigned char *bytes, size_t count
 
 // MARK: Metadata
 
-static inline int satchel_has_field(VipsImage *image, const char *name) {
-    return vips_image_get_typeof(image, name) != 0;
-}
-
 /// Drops every field that is not part of the image's shape, and what is said of its resolution. The image must be the
 /// caller's alone.
 static inline void satchel_remove_fields(VipsImage *image) {
@@ -455,10 +410,6 @@ static inline void satchel_remove_fields(VipsImage *image) {
         vips_image_remove(image, *field);
     }
     g_strfreev(fields);
-}
-
-static inline void satchel_set_ints(VipsImage *image, const char *name, const int *values, int count) {
-    vips_image_set_array_int(image, name, values, count);
 }
 
 // MARK: Geometry
@@ -529,15 +480,6 @@ static inline int satchel_upright(VipsImage *in, VipsImage *_Nullable *_Nonnull 
     int failed = vips_autorot(copy, out, NULL);
     g_object_unref(copy);
     return failed;
-}
-
-/// Where the image began in the one that it was cut from.
-static inline int satchel_left_offset(VipsImage *image) {
-    return -vips_image_get_xoffset(image);
-}
-
-static inline int satchel_top_offset(VipsImage *image) {
-    return -vips_image_get_yoffset(image);
 }
 
 /// The part of this size that catches the eye.

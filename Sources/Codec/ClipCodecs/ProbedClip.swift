@@ -110,15 +110,8 @@ struct ProbedClip: ~Copyable {
             chosen.found.losses.append(Finding(.configurationMissing, .video))
         }
         if let picture = chosen.picture {
-            for size in [picture.coded, picture.upright] {
-                do throws(AttachmentError) {
-                    try limits.checkSides(of: size)
-                } catch {
-                    throw FFmpegFailure(refusal: error)
-                }
-                guard size.area <= limits.framePixels else {
-                    throw FFmpegFailure(refusal: .tooManyPixels(pixels: size.area, limit: limits.framePixels))
-                }
+            try FFmpegFailure.of { () throws(AttachmentError) in
+                for size in [picture.coded, picture.upright] { try limits.check(size, most: limits.framePixels) }
             }
         }
         if let refusal = demuxer.refusalOfEdits(to: [chosen.picture?.stream, chosen.audio?.stream].compactMap(\.self)) {

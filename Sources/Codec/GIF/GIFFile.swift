@@ -267,7 +267,6 @@ package struct GIFFile: Sendable {
         }
     }
 
-    /// Joins the blocks of a frame's data.
     package static func join(_ frame: Frame, in bytes: [UInt8], into data: inout [UInt8]) {
         data.removeAll(keepingCapacity: true)
         var position = frame.data

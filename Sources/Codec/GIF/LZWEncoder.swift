@@ -206,7 +206,6 @@ private struct CodeWriter {
 
     var clear: Int { 1 << codeSize }
 
-    /// Bits.
     var written: Int { position &* 8 &+ bits }
 
     @inline(__always)

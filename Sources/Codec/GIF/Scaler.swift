@@ -8,7 +8,6 @@ import CScaling
 package struct Scaler: Sendable {
     /// How wide the filter's lobes reach, in pixels of the result.
     package enum Filter: Hashable, Sendable {
-        /// Lanczos 3.
         case lanczos
         /// The mean of the area: a sixth of the work.
         case box
@@ -28,7 +27,6 @@ package struct Scaler: Sendable {
     private var rows: [SIMD4<Float>]
     private var rowChanges: RowSpans
     private var line: [SIMD4<Float>]
-    private var isFresh = true
 
     /// - Parameter region: The part of the canvas that is scaled; inside of it.
     package init(region: Rectangle, width: Int, height: Int, filter: Filter) {

@@ -205,7 +205,6 @@ public struct Identified: ~Copyable {
     let order: WorkOrder
     let content: Content
 
-    /// Who decodes it.
     package enum Content: ~Copyable {
         case still(StillSource)
         case animation(AnimationSource)

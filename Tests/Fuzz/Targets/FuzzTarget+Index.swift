@@ -19,8 +19,8 @@ extension FuzzTarget {
             for range in IndexCleaner.unwanted(in: rest) {
                 precondition(range.lowerBound >= 4 && range.upperBound <= rest.count)
             }
-            if let index = IndexCleaner.index(of: count, header: { read(8, $0) }) {
-                precondition(index.lowerBound >= 0 && index.upperBound <= count && index.count >= 8)
+            if let index = FileBoxes.of(count, read, { $0.first("moov", in: $0.whole) }) {
+                precondition(index.lowerBound >= 8 && index.upperBound <= count)
             }
             _ = WindowsProtection.isFound(in: rest)
             _ = Scrambling.isFound(in: rest)

@@ -133,14 +133,3 @@ struct AnimationClip {
         return target
     }
 }
-
-extension FFmpegFailure {
-    /// Runs `body`, whose refusal becomes the failure's.
-    fileprivate static func of<Value>(_ body: () throws(AttachmentError) -> Value) throws(FFmpegFailure) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw FFmpegFailure(refusal: error)
-        }
-    }
-}

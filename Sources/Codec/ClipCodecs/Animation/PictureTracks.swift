@@ -38,7 +38,6 @@ struct PictureTracks: Hashable, Sendable {
         alpha = tracks.first { $0.isAlphaOf == colour.id }
     }
 
-    /// Colours were multiplied by alpha.
     var isPremultiplied: Bool { alpha != nil && colour.isPremultipliedBy == alpha?.id }
 
     private static func track(_ body: Bytes) -> Track {

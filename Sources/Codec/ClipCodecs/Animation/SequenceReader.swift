@@ -41,13 +41,11 @@ final class SequenceReader {
             let codec = unsafe String(cString: avcodec_get_name(parameters.pointee.codec_id))
             guard let picture = unsafe PictureFacts(stream, name: codec, index: index, in: demuxer) else { return nil }
             let count = Self.entries(of: index, in: demuxer)
-            do throws(AttachmentError) {
+            try FFmpegFailure.of { () throws(AttachmentError) in
                 try HEIFProperties.check(
                     matrix: unsafe Int(parameters.pointee.color_space.rawValue),
                     known: Set(Colours.unusual.map { Int($0.rawValue) }))
                 try AnimationFacts.check(frames: count, size: picture.coded, limits: limits)
-            } catch {
-                throw FFmpegFailure(refusal: error)
             }
             let moments = try Self.moments(of: index, atMost: count, in: demuxer)
             guard demuxer.rewind() else { throw FFmpegFailure(satchel_averror_invaliddata) }
@@ -217,14 +215,8 @@ private final class TrackDecoder {
 
     /// The next picture, three bytes a pixel, or one of alpha; nil where all is out.
     func next() throws(FFmpegFailure) -> Picture? {
-        while try !decoder.receive(frame) {
-            if isDrained { return nil }
-            if try !demuxer.read(packet) {
-                decoder.drain()
-                isDrained = true
-            } else if packet.stream == picture.stream {
-                try decoder.send(packet)
-            }
+        guard try demuxer.decode(picture.stream, by: decoder, frame, packet: packet, isDrained: &isDrained) else {
+            return nil
         }
         let time = frame.timestamp ?? .min
         let shown = picture.turn.swapsSides ? picture.upright.swapped : picture.upright

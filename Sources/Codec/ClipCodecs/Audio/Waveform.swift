@@ -104,12 +104,6 @@ struct WaveformReader {
     /// Nil where only damage is looked for.
     var policy: WaveformPolicy?
 
-    /// Nil where not one sample could be decoded.
-    func read(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> (waveform: Waveform, damage: AudioDamage)? {
-        let listened = try listen(demuxer)
-        return listened.waveform.map { ($0, listened.damage) }
-    }
-
     /// What was heard of a part.
     struct Listened {
         /// Nil where not one sample could be decoded.

@@ -18,7 +18,7 @@ enum IndexCleaner {
         while let range = open.popLast() {
             var at = range.lowerBound
             while at + 8 <= range.upperBound {
-                let length = index[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
+                let length = index[at..<at + 4].bigEndian
                 guard length >= 8, length <= range.upperBound - at else { break }
                 let type = Array(index[at + 4..<at + 8])
                 if unwanted.contains(type) { found.append(at + 4..<at + length) }
@@ -27,20 +27,5 @@ enum IndexCleaner {
             }
         }
         return found
-    }
-
-    /// Where the movie box lies among the first boxes of a file, by their headers; nil where there is none.
-    ///
-    /// - Parameter header: 8 bytes at an offset; nil beyond the end.
-    static func index(of bytes: Int64, header: (Int64) -> [UInt8]?) -> Range<Int64>? {
-        var at: Int64 = 0
-        for _ in 0..<16 {
-            guard let start = header(at), start.count == 8 else { return nil }
-            let length = Int64(start[0..<4].reduce(0) { $0 << 8 | Int($1) })
-            guard length >= 8, length <= bytes - at else { return nil }
-            if start[4..<8].elementsEqual("moov".utf8) { return at..<at + length }
-            at += length
-        }
-        return nil
     }
 }

@@ -26,22 +26,19 @@ final class FrameReader {
     ///   ``AttachmentError/unreadable(_:)``. How many frames there may be is the caller's to check.
     static func open(_ descriptor: Int32, format: Format, limits: Limits) throws(AttachmentError) -> FrameReader? {
         let bytes = try fileBytes(descriptor)
-        let header =
+        let size =
             switch format {
             case .bmp: StillHeader.bmp(descriptor)
             case .apng: StillHeader.apng(descriptor, bytes: bytes)
             }
-        guard let header else { return nil }
-        try limits.checkSides(of: header.size)
-        guard header.size.area <= limits.framePixels else {
-            throw .tooManyPixels(pixels: header.size.area, limit: limits.framePixels)
-        }
+        guard let size else { return nil }
+        try limits.check(size, most: limits.framePixels)
         FFmpegLibraries.clearLog()
         let name = format == .bmp ? "bmp_pipe" : "apng"
         return try refusing { () throws(FFmpegFailure) -> FrameReader? in
             let opened = try Demuxer.open(descriptor, bytes: bytes, formats: [name], forced: name)
             guard let demuxer = opened else { return nil }
-            return try FrameReader(demuxer: demuxer, size: header.size, maximumPixels: limits.framePixels)
+            return try FrameReader(demuxer: demuxer, size: size, maximumPixels: limits.framePixels)
         }
     }
 

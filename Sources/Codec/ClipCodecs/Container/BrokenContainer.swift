@@ -1,4 +1,5 @@
 import SatchelCore
+import StillCodecs
 
 /// What is the matter with a file that begins like a container that is read, and that no demuxer takes.
 enum BrokenContainer {
@@ -37,6 +38,6 @@ enum BrokenContainer {
             register ^= UInt32(22..<26 ~= place ? 0 : byte) << 24
             for _ in 0..<8 { register = register << 1 ^ (register >> 31) * 0x04c1_1db7 }
         }
-        return head[22..<26].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) } != register
+        return head[22..<26].littleEndian != Int(register)
     }
 }

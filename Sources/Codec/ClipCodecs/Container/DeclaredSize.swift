@@ -34,8 +34,7 @@ extension Demuxer {
         case .packets: DeclaredSize.packets(in: bytes, start: start) { bytes($0, at: $1) }
         case .fileObject: bytes(Int(min(4096, bytes)), at: 0).flatMap { DeclaredSize.fileObject($0)?.bytes }
         case .samples: .max
-        case .open: nil
-        case nil: nil
+        case .open, nil: nil
         }
     }
 
@@ -61,8 +60,7 @@ enum DeclaredSize {
     /// Of RIFF and AIFF, by their first twelve bytes; nil where whoever wrote it didn't know.
     static func chunk(_ start: [UInt8], isBigEndian: Bool) -> Int64? {
         guard start.count >= 8, start.starts(with: Array((isBigEndian ? "FORM" : "RIFF").utf8)) else { return nil }
-        let bytes = isBigEndian ? Array(start[4..<8]) : start[4..<8].reversed()
-        let size = bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let size = Int64(isBigEndian ? start[4..<8].bigEndian : start[4..<8].littleEndian)
         // Written to a pipe: zero, the greatest number, or nearly that.
         guard size > 0, size < 0x7fff_0000 else { return nil }
         return size + 8
@@ -96,7 +94,7 @@ enum DeclaredSize {
         var at: Int64 = 0
         for _ in 0..<mostElements where at < bytes {
             guard let head = read(Int(min(12, bytes - at)), at), let first = head.first, first >= 0x10 else { return }
-            let name = head.prefix(first.leadingZeroBitCount + 1).reduce(0) { $0 << 8 | Int($1) }
+            let name = head.prefix(first.leadingZeroBitCount + 1).bigEndian
             guard let size = number(head, at: first.leadingZeroBitCount + 1) else { return body(name, at, false) }
             let content = at + Int64(first.leadingZeroBitCount + 1 + size.bytes)
             // Into the segment, and into what doesn't say how long it is.
@@ -116,7 +114,7 @@ enum DeclaredSize {
         guard index < bytes.count, bytes[index] != 0 else { return nil }
         let count = bytes[index].leadingZeroBitCount + 1
         guard index + count <= bytes.count else { return nil }
-        let all = bytes[index..<index + count].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let all = Int64(bytes[index..<index + count].bigEndian)
         let mask = Int64(1) << (7 * count) - 1
         return (all & mask == mask ? nil : all & mask, count)
     }
@@ -178,7 +176,7 @@ enum DeclaredSize {
         for offset in [13, 21, 36] {
             let mark = String(decoding: frame[offset..<offset + 4], as: UTF8.self)
             guard mark == "Xing" || mark == "Info", frame[offset + 7] & 3 == 3 else { continue }
-            let size = frame[offset + 12..<offset + 16].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+            let size = Int64(frame[offset + 12..<offset + 16].bigEndian)
             return size > 0 ? at + size : nil
         }
         return nil

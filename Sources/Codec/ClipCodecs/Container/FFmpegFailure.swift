@@ -24,6 +24,15 @@ struct FFmpegFailure: Error {
         refusal = nil
     }
 
+    /// Runs `body`, whose refusal becomes the failure's.
+    static func of<Value>(_ body: () throws(AttachmentError) -> Value) throws(FFmpegFailure) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw FFmpegFailure(refusal: error)
+        }
+    }
+
     /// Stops where ``WorkTime`` is up.
     static func checkTime() throws(FFmpegFailure) {
         if WorkTime.isUp { throw FFmpegFailure(refusal: WorkTime.failure) }

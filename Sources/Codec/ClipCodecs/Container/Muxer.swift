@@ -155,12 +155,12 @@ import StillCodecs
     /// Makes free space of the empty list of tags that FFmpeg writes.
     private func cleanIndex() throws(FFmpegFailure) {
         let bytes = unsafe io.state.pointee.bytes
-        guard let range = IndexCleaner.index(of: bytes, header: { io.bytes(8, at: $0) }),
-            let index = io.bytes(Int(range.upperBound - range.lowerBound), at: range.lowerBound)
+        guard let movie = FileBoxes.of(bytes, { io.bytes($0, at: $1) }, { $0.first("moov", in: $0.whole) }),
+            case let start = movie.lowerBound - 8, let index = io.bytes(Int(movie.upperBound - start), at: start)
         else { throw FFmpegFailure(satchel_averror_invaliddata) }
         for box in IndexCleaner.unwanted(in: index) {
             let free = Array("free".utf8) + [UInt8](repeating: 0, count: box.count - 4)
-            try io.overwrite(free, at: range.lowerBound + Int64(box.lowerBound))
+            try io.overwrite(free, at: start + Int64(box.lowerBound))
         }
     }
 

@@ -16,10 +16,7 @@ extension ImageCandidate {
         if let file = try BitmapFile(descriptor) {
             size = file.size
             hasAlpha = file.hasAlpha
-            try limits.checkSides(of: size)
-            guard size.area <= limits.stillPixels else {
-                throw .tooManyPixels(pixels: size.area, limit: limits.stillPixels)
-            }
+            try limits.check(size, most: limits.stillPixels)
             guard try file.missingRows() < size.height else { throw VipsFailure.cut("BMP") }
             decoder = file
         } else {

@@ -128,7 +128,7 @@ struct APNGChunks: Hashable, Sendable {
 
         /// The big-endian number of `count` bytes at `offset` of `body`.
         func number(_ body: Range<Int>, _ offset: Int, _ count: Int) -> Int {
-            bytes[body.lowerBound + offset..<body.lowerBound + offset + count].reduce(0) { $0 << 8 | Int($1) }
+            bytes[body.lowerBound + offset..<body.lowerBound + offset + count].bigEndian
         }
 
         mutating func next() -> Chunk? {

@@ -44,7 +44,6 @@ package struct AnimationFacts: Hashable, Sendable {
         }
     }
 
-    /// `for ever`, `once`, `3 times`.
     var playsText: String { isEndless ? "for ever" : plays == 1 ? "once" : "\(plays) times" }
 
     /// `true` if it repeats without an end: it says so, or it names a number that no author means.
@@ -87,10 +86,7 @@ package struct AnimationFacts: Hashable, Sendable {
         guard frames <= limits.animationFrames else {
             throw .tooManyFrames(frames: frames, limit: limits.animationFrames)
         }
-        try limits.checkSides(of: size)
-        guard size.area <= limits.framePixels else {
-            throw .tooManyPixels(pixels: size.area, limit: limits.framePixels)
-        }
+        try limits.check(size, most: limits.framePixels)
         let rows = Int64(size.height) * Int64(frames)
         guard rows <= rowsOfAll else {
             throw .tooMuch(what: "rows in all of its frames", count: rows, limit: rowsOfAll)
@@ -150,7 +146,6 @@ extension [Int] {
 }
 
 extension AnimationFacts {
-    /// Of tracks, by their samples.
     package init(
         type: MediaType, sniffedType: String, size: PixelSize, delays: [Int], plays: Int, bytes: Int, missing: Int,
         missingCode: Finding.Code, omissions: [Finding]

@@ -20,18 +20,8 @@ package struct AnimationFile {
 
     /// Writes over what was written before.
     func write(_ part: [UInt8], at offset: Int64) throws(AttachmentError) {
-        var written = 0
-        while written < part.count {
-            let result = unsafe part.withUnsafeBytes { buffer in
-                unsafe pwrite(
-                    descriptor, buffer.baseAddress.map { unsafe $0 + written }, part.count - written,
-                    off_t(offset) + written)
-            }
-            if result > 0 {
-                written += result
-            } else if result == 0 || errno != EINTR {
-                throw EncodedBytes.failure(SystemError("write an output"))
-            }
+        try unsafe part.withUnsafeBufferPointer { (bytes) throws(AttachmentError) in
+            try unsafe EncodedBytes.write(UnsafeRawBufferPointer(bytes), to: descriptor, at: offset)
         }
     }
 }

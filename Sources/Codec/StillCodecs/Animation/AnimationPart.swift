@@ -22,7 +22,6 @@ struct AnimationPart: Hashable, Sendable {
     /// Less than the whole.
     var isTrimmed: Bool { facts.delays != source.delays }
 
-    /// All of it.
     init(all facts: AnimationFacts) {
         frames = 0..<facts.frames
         start = 0

@@ -41,7 +41,7 @@ final class FrameFeed {
     private func picture(delays: [Int32], plays: Int) throws(VipsFailure) -> Picture {
         // The feed outlives the image: it is the caller's until the encoder is done.
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        satchel_error_clear()
+        vips_error_clear()
         let image = unsafe satchel_image_from_rows(
             Int32(size.width), Int32(size.height * delays.count), 4, FrameFeed.rows, context)
         guard let image = unsafe image else { throw VipsFailure.current() }
@@ -49,7 +49,7 @@ final class FrameFeed {
         unsafe frames.withHandle { handle in
             unsafe vips_image_set_int(handle, "page-height", Int32(size.height))
             unsafe vips_image_set_int(handle, "loop", Int32(plays))
-            unsafe satchel_set_ints(handle, "delay", delays, Int32(delays.count))
+            unsafe vips_image_set_array_int(handle, "delay", delays, Int32(delays.count))
         }
         return frames
     }

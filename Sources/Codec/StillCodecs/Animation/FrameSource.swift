@@ -151,7 +151,7 @@ final class PageFrames: FrameSource {
             return
         }
         let count = width * height * channels
-        satchel_error_clear()
+        vips_error_clear()
         var failed = true
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             guard let start = buffer.baseAddress else { return }

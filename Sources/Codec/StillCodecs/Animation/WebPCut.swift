@@ -7,16 +7,18 @@ struct WebPCut: Hashable, Sendable {
 
     /// Nil where nothing is missing, and of what is no animation.
     init?(_ file: UnsafeRawBufferPointer) {
-        guard file.count > 30, unsafe Self.name(file, 0) == "RIFF", unsafe Self.name(file, 8) == "WEBP" else {
+        guard file.count > 30, unsafe WebPChunks.name(in: file, at: 0) == "RIFF",
+            unsafe WebPChunks.name(in: file, at: 8) == "WEBP"
+        else {
             return nil
         }
-        let announced = 8 + (unsafe Self.number(file, 4))
+        let announced = 8 + (unsafe file[4..<8].littleEndian)
         var frames = 0
         var isAnimated = false
         var last = ""
         while end + 8 <= file.count, end + 8 <= announced {
-            last = unsafe Self.name(file, end)
-            let size = unsafe Self.number(file, end + 4)
+            last = unsafe WebPChunks.name(in: file, at: end)
+            let size = unsafe file[end + 4..<end + 8].littleEndian
             let next = end + 8 + size + size % 2
             guard next <= file.count else { break }
             if last == "ANIM" { isAnimated = true }
@@ -31,14 +33,6 @@ struct WebPCut: Hashable, Sendable {
 
     /// Makes the file end where it can be read to.
     func apply(to file: UnsafeMutableRawBufferPointer) {
-        for byte in 0..<4 { unsafe file[4 + byte] = UInt8(truncatingIfNeeded: (end - 8) >> (8 * byte)) }
-    }
-
-    private static func name(_ file: UnsafeRawBufferPointer, _ position: Int) -> String {
-        unsafe String(decoding: file[position..<position + 4], as: Unicode.ASCII.self)
-    }
-
-    private static func number(_ file: UnsafeRawBufferPointer, _ position: Int) -> Int {
-        (0..<4).reduce(0) { unsafe $0 | Int(file[position + $1]) << (8 * $1) }
+        unsafe WebPChunks.set(end - 8, at: 4, in: file)
     }
 }

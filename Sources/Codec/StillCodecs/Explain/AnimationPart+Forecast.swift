@@ -18,18 +18,13 @@ extension AnimationPart {
                         .written(facts.delays, as: policy.type).reduce(0, +)) / 1000,
                 method: isTrimmed ? .encode : nil,
                 note: (mayBeKept ? "kept if whole and small, else " : "")
-                    + "\(policy.type.format.name), \(note), to stay under \(policy.bound); "
+                    + "\(policy.type.format.name), \(note), to stay under \(StillPolicy.bound(policy.aim, policy.cap)); "
                     + policy.shape(of: region, in: size, size: result)))
         return forecasts
     }
 }
 
 extension AnimationPolicy {
-    /// `the aim of 2000000 bytes`.
-    fileprivate var bound: String {
-        aim.map { "the aim of \(min($0, cap)) bytes" } ?? "the cap of \(cap) bytes"
-    }
-
     /// Which part of an animation is shown, how large, and why.
     func shape(of region: PixelRect, in source: PixelSize, size: PixelSize) -> String {
         StillPolicy(role: .main, framing: Framing(side: longestSide, fit: .inside), quality: 0, cap: cap)

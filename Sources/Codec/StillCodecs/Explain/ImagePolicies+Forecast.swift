@@ -47,8 +47,12 @@ extension StillPolicy {
         return clause
     }
 
+    var bound: String { Self.bound(aim, cap) }
+
     /// `the aim of 500000 bytes`.
-    var bound: String { aim.map { "the aim of \(min($0, cap)) bytes" } ?? "the cap of \(cap) bytes" }
+    static func bound(_ aim: Int64?, _ cap: Int64) -> String {
+        aim.map { "the aim of \(min($0, cap)) bytes" } ?? "the cap of \(cap) bytes"
+    }
 
     private func isSmall(_ size: PixelSize?) -> Bool { size.map { $0.area <= FineColours.mostPixels } ?? false }
 }

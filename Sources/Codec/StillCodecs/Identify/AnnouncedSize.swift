@@ -19,9 +19,10 @@ enum AnnouncedSize {
             let marker = unsafe bytes[position + 1]
             let isFrame = marker & 0xf0 == 0xc0 && ![0xc4, 0xc8, 0xcc].contains(marker)
             if isFrame {
-                return unsafe area(number(bytes, position + 5, 2), number(bytes, position + 7, 2))
+                return unsafe area(
+                    bytes[position + 5..<position + 7].bigEndian, bytes[position + 7..<position + 9].bigEndian)
             }
-            position += 2 + Int(unsafe number(bytes, position + 2, 2))
+            unsafe position += 2 + bytes[position + 2..<position + 4].bigEndian
         }
         return nil
     }
@@ -29,8 +30,8 @@ enum AnnouncedSize {
     /// RFC 9649, 2.5 to 2.7, and RFC 6386, 9.1: by the first chunk.
     private static func webp(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count >= 30 else { return nil }
-        func little(_ position: Int, _ count: Int) -> Int64 {
-            (0..<count).reversed().reduce(0) { unsafe $0 << 8 | Int64(bytes[position + $1]) }
+        func little(_ position: Int, _ count: Int) -> Int {
+            unsafe bytes[position..<position + count].littleEndian
         }
         return switch unsafe String(decoding: bytes[12..<16], as: UTF8.self) {
         case "VP8X": area(little(24, 3) + 1, little(27, 3) + 1)
@@ -46,18 +47,15 @@ enum AnnouncedSize {
         let head = unsafe UnsafeRawBufferPointer(rebasing: bytes.prefix(64 << 10))
         var (largest, position): (Int64?, Int) = (nil, 0)
         while let place = unsafe head.place(of: "ispe", from: position), place + 16 <= head.count {
-            largest = unsafe max(largest ?? 0, area(number(head, place + 8, 4), number(head, place + 12, 4)))
+            let sides = unsafe (head[place + 8..<place + 12].bigEndian, head[place + 12..<place + 16].bigEndian)
+            largest = max(largest ?? 0, area(sides.0, sides.1))
             position = place + 4
         }
         return largest
     }
 
-    private static func number(_ bytes: UnsafeRawBufferPointer, _ position: Int, _ count: Int) -> Int64 {
-        (0..<count).reduce(0) { unsafe $0 << 8 | Int64(bytes[position + $1]) }
-    }
-
-    private static func area(_ width: Int64, _ height: Int64) -> Int64 {
-        let (area, overflow) = width.multipliedReportingOverflow(by: height)
+    private static func area(_ width: Int, _ height: Int) -> Int64 {
+        let (area, overflow) = Int64(width).multipliedReportingOverflow(by: Int64(height))
         return overflow ? .max : area
     }
 }

@@ -1,3 +1,13 @@
+extension Collection<UInt8> {
+    /// These bytes as a number, the highest first.
+    package var bigEndian: Int { reduce(0) { $0 << 8 | Int($1) } }
+}
+
+extension BidirectionalCollection<UInt8> {
+    /// These bytes as a number, the lowest first.
+    package var littleEndian: Int { reversed().bigEndian }
+}
+
 /// A stretch of a file, in big-endian boxes.
 @safe
 package struct Bytes {

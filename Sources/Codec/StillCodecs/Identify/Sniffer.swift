@@ -56,14 +56,8 @@ struct Sniffer: ~Copyable {
 
     /// Loads the database, once.
     static func prepare() throws(AttachmentError) {
-        do {
-            try shared.withLock { sniffer in
-                if sniffer == nil { sniffer = try open() }
-            }
-        } catch let error as AttachmentError {
-            throw error
-        } catch {
-            throw .codecCrashed(reason: "\(error)")
+        try shared.withLock { (sniffer) throws(AttachmentError) in
+            if sniffer == nil { sniffer = try open() }
         }
     }
 

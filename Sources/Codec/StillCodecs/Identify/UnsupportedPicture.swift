@@ -93,10 +93,8 @@ enum UnsupportedPicture {
     /// Refuses the BMPs that nobody writes for pictures: others' formats in them, and OS/2's own compressions.
     private static func checkBMP(_ head: [UInt8]) throws(AttachmentError) {
         guard head.count >= 34 else { return }
-        func number(_ place: Int, _ bytes: Int) -> Int {
-            head[place..<place + bytes].reversed().reduce(0) { $0 << 8 | Int($1) }
-        }
-        let (header, bits, compression) = (number(14, 4), number(28, 2), number(30, 4))
+        let (header, bits) = (head[14..<18].littleEndian, head[28..<30].littleEndian)
+        let compression = head[30..<34].littleEndian
         // OS/2's second header has 16 to 64 bytes, of which those of 40, 52 and 56 are Windows'.
         let isOS2 = (16...64).contains(header) && ![40, 52, 56].contains(header)
         let kind: String? =

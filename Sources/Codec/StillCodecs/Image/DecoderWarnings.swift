@@ -7,7 +7,7 @@ struct DecoderWarnings: ~Copyable {
 
     /// Begins to listen; nil where there is no memory.
     init?() {
-        satchel_error_clear()
+        vips_error_clear()
         guard let gathered = unsafe satchel_listen() else { return nil }
         unsafe self.gathered = gathered
     }
@@ -30,7 +30,7 @@ struct DecoderWarnings: ~Copyable {
     ///
     /// libvips 8.14 has libtiff's warnings as such and its errors, where it goes on nevertheless, as text.
     var damagedFaxRows: Int {
-        let texts = unsafe String(cString: satchel_warnings_text(gathered)) + String(cString: satchel_error_text())
+        let texts = unsafe String(cString: satchel_warnings_text(gathered)) + String(cString: vips_error_buffer())
         var places: Set<Substring> = []
         for line in texts.split(separator: "\n") {
             for sign in ["Premature EOL at line ", "Bad code word at line "] {

@@ -14,7 +14,7 @@ struct EncodedBytes: ~Copyable {
             _ buffer: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ length: UnsafeMutablePointer<Int>
         ) -> Int32
     ) throws(VipsFailure) {
-        satchel_error_clear()
+        vips_error_clear()
         var buffer: UnsafeMutableRawPointer?
         var length = 0
         guard unsafe saver(&buffer, &length) == 0, let buffer = unsafe buffer else { throw VipsFailure.current() }
@@ -56,15 +56,20 @@ struct EncodedBytes: ~Copyable {
 
     /// Writes the whole file at the start of `descriptor`.
     func write(to descriptor: Int32) throws(AttachmentError) {
-        var written = 0
-        while written < count {
-            let result = unsafe pwrite(descriptor, start + written, count - written, off_t(written))
-            if result > 0 {
-                written += result
-            } else if result < 0, errno == EINTR {
-                continue
-            } else {
-                throw Self.failure(SystemError("write an output"))
+        try unsafe Self.write(UnsafeRawBufferPointer(start: start, count: count), to: descriptor, at: 0)
+    }
+
+    /// Writes all of `bytes` at a place of a file.
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int64
+    ) throws(AttachmentError) {
+        var rest = unsafe bytes
+        while let start = rest.baseAddress, unsafe !rest.isEmpty {
+            let written = unsafe pwrite(descriptor, start, rest.count, off_t(offset) + bytes.count - rest.count)
+            if written > 0 {
+                unsafe rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            } else if written == 0 || errno != EINTR {
+                throw failure(SystemError("write an output"))
             }
         }
     }

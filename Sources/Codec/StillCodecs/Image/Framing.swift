@@ -103,7 +103,6 @@ package struct Framing: Hashable, Sendable {
         return size.scaled(to: side, of: measure)
     }
 
-    /// The size of the result.
     package func resultSize(of size: PixelSize) -> PixelSize {
         let scaled = scaledSize(of: size)
         guard fit == .crop else { return scaled }

@@ -53,9 +53,6 @@ package enum Libvips {
         "unpremultiply", "flatten", "smartcrop", "min", "sequential", "linecache", "tilecache", "embed",
         "relational_const", "boolean", "linear", "abs", "ifthenelse", "black", "profile_load",
     ]
-
-    /// Objects of libvips that are alive in this process; none once a source is done with.
-    static var liveObjects: Int { Int(satchel_live_objects()) }
 }
 
 extension LinkedLibrary {

@@ -16,7 +16,7 @@ enum PNGChunks {
             var end = file.count
             var name = ""
             if position + 12 <= file.count {
-                let length = unsafe number(UnsafeRawBufferPointer(file), position, 4)
+                let length = unsafe file[position..<position + 4].bigEndian
                 name = unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self)
                 isBroken = length > file.count - position - 12
                 if !isBroken { end = position + 12 + length }
@@ -41,17 +41,13 @@ enum PNGChunks {
     /// The chunks one after the other, up to the first that isn't whole: their names, and where their data is.
     private static func chunks(of file: UnsafeRawBufferPointer) -> some Sequence<(name: String, data: Range<Int>)> {
         sequence(state: 8) { position in
-            guard position + 12 <= file.count, case let length = unsafe number(file, position, 4),
+            guard position + 12 <= file.count, case let length = unsafe file[position..<position + 4].bigEndian,
                 length <= file.count - position - 12
             else { return nil }
             defer { position += 12 + length }
             let name = unsafe String(decoding: file[position + 4..<position + 8], as: UTF8.self)
             return (name, position + 8..<position + 8 + length)
         }
-    }
-
-    private static func number(_ file: UnsafeRawBufferPointer, _ place: Int, _ bytes: Int) -> Int {
-        (0..<bytes).reduce(0) { unsafe $0 << 8 | Int(file[place + $1]) }
     }
 
     /// Makes those colours of a palette 0 that are quite transparent. The file must be whole. A list of more transparencies than there
@@ -80,7 +76,7 @@ enum PNGChunks {
         var chromaticities: [Int]?
         for (name, data) in unsafe chunks(of: file).prefix(while: { $0.name != "IDAT" }) {
             func number(_ place: Int, _ bytes: Int) -> Int {
-                unsafe self.number(file, data.lowerBound + place, bytes)
+                unsafe file[data.lowerBound + place..<data.lowerBound + place + bytes].bigEndian
             }
             switch (name, data.count) {
             case ("cICP", 4) where number(2, 2) == 1 && number(0, 1) != 2 && number(1, 1) != 2:

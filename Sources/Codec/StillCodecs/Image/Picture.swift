@@ -14,7 +14,7 @@ struct Picture: ~Copyable {
     }
 
     deinit {
-        unsafe satchel_unref(handle)
+        unsafe g_object_unref(handle)
     }
 
     /// Runs an operation that makes an image of its own.
@@ -23,7 +23,7 @@ struct Picture: ~Copyable {
     static func make(
         _ operation: (_ out: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32
     ) throws(VipsFailure) -> Picture {
-        satchel_error_clear()
+        vips_error_clear()
         var out: UnsafeMutablePointer<VipsImage>?
         guard unsafe operation(&out) == 0, let image = unsafe out else { throw VipsFailure.current() }
         return unsafe Picture(owning: image)
@@ -71,7 +71,7 @@ extension Picture {
     var orientation: Int { unsafe Int(withHandle { unsafe vips_image_get_orientation($0) }) }
 
     func has(_ field: String) -> Bool {
-        unsafe withHandle { unsafe satchel_has_field($0, field) != 0 }
+        unsafe withHandle { unsafe vips_image_get_typeof($0, field) != 0 }
     }
 
     /// A whole number among the metadata.
@@ -121,7 +121,7 @@ extension Picture {
 extension Picture {
     /// The pixels computed, once, in memory.
     func computed() throws(VipsFailure) -> Picture {
-        satchel_error_clear()
+        vips_error_clear()
         let pixels = unsafe withHandle { unsafe vips_image_copy_memory($0) }
         guard let pixels = unsafe pixels else { throw VipsFailure.current() }
         let picture = unsafe Picture(owning: pixels)
@@ -132,7 +132,7 @@ extension Picture {
     /// The same pixels once more: pictures don't change.
     func shared() -> Picture {
         unsafe withHandle { handle in
-            unsafe satchel_ref(handle)
+            unsafe g_object_ref(handle)
             return unsafe Picture(owning: handle)
         }
     }
@@ -153,7 +153,7 @@ extension Picture {
     func withPixels<Result: ~Copyable>(
         _ body: (UnsafePointer<UInt8>) throws(VipsFailure) -> Result
     ) throws(VipsFailure) -> Result {
-        satchel_error_clear()
+        vips_error_clear()
         return try unsafe withHandle { (handle) throws(VipsFailure) in
             // Whatever has to be computed first becomes memory by that.
             guard unsafe vips_image_wio_input(handle) == 0, let data = unsafe satchel_pixels(handle) else {
@@ -300,13 +300,17 @@ extension Picture {
     }
 
     private func floats() throws(VipsFailure) -> [Float] {
-        satchel_error_clear()
+        try unsafe written { bytes in unsafe [Float](bytes.bindMemory(to: Float.self)) }
+    }
+
+    /// Lends the pixels, computed into memory of their own.
+    func written<Value>(_ body: (UnsafeRawBufferPointer) -> Value) throws(VipsFailure) -> Value {
+        vips_error_clear()
         var length = 0
         let start = unsafe withHandle { unsafe vips_image_write_to_memory($0, &length) }
         guard let start = unsafe start else { throw VipsFailure.current() }
         defer { unsafe g_free(start) }
-        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: length)
-        return unsafe [Float](bytes.bindMemory(to: Float.self))
+        return unsafe body(UnsafeRawBufferPointer(start: start, count: length))
     }
 
     /// With colours that were multiplied by alpha divided by it again.
@@ -329,7 +333,7 @@ extension Picture {
         let last = Int32(bands - 1)
         let alpha = try unsafe derive { unsafe satchel_extract_bands($0, $1, last, 1) }
         var minimum = 0.0
-        satchel_error_clear()
+        vips_error_clear()
         guard unsafe alpha.withHandle({ unsafe satchel_minimum($0, &minimum) }) == 0 else {
             throw VipsFailure.current()
         }
@@ -346,7 +350,7 @@ extension Picture {
         let cut = try unsafe derive { unsafe satchel_attention($0, $1, Int32(size.width), Int32(size.height)) }
         return unsafe cut.withHandle { handle in
             unsafe PixelRect(
-                left: Int(satchel_left_offset(handle)), top: Int(satchel_top_offset(handle)), size: size)
+                left: -Int(vips_image_get_xoffset(handle)), top: -Int(vips_image_get_yoffset(handle)), size: size)
         }
     }
 

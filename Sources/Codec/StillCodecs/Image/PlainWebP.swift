@@ -5,7 +5,6 @@ import SatchelCore
 /// libwebp's encoders have no bound on their bytes that could be relied on; this one's are known beforehand
 /// (`BoundedStill.plainWebP`). The format is RFC 9649's.
 enum PlainWebP {
-    /// The most pixels that a side may have.
     static let longestSide = MediaType.webp.mostPixelsOfASide
 
     static func file(_ raster: Raster) -> [UInt8] {

@@ -33,9 +33,15 @@ package struct Raster: Hashable, Sendable {
         return Raster(width: rect.size.width, height: rect.size.height, channels: channels, bytes: part)
     }
 
+    /// This picture of three channels scaled as a still is: for what measures that alone.
+    package func scaled(to size: PixelSize) throws(AttachmentError) -> Raster {
+        let picture = try picture()
+        return try scaling { () throws(VipsFailure) in try PlanarJPEGDownscaler().scaled(picture, to: size).raster() }
+    }
+
     /// The same pixels as an image of libvips.
     func picture() throws(AttachmentError) -> Picture {
-        satchel_error_clear()
+        vips_error_clear()
         let image = unsafe bytes.withUnsafeBytes { bytes in
             unsafe bytes.baseAddress.flatMap { start in
                 unsafe satchel_image_from_bytes(start, bytes.count, Int32(width), Int32(height), Int32(channels))
@@ -51,14 +57,7 @@ package struct Raster: Hashable, Sendable {
 extension Picture {
     /// The pixels of an sRGB picture with 8 bits and 3 or 4 bands.
     func raster() throws(VipsFailure) -> Raster {
-        satchel_error_clear()
-        var length = 0
-        let start = unsafe withHandle { unsafe vips_image_write_to_memory($0, &length) }
-        guard let start = unsafe start else { throw VipsFailure.current() }
-        defer { unsafe g_free(start) }
-        return Raster(
-            width: width, height: height, channels: bands,
-            bytes: unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: length)))
+        Raster(width: width, height: height, channels: bands, bytes: try unsafe written { unsafe [UInt8]($0) })
     }
 }
 

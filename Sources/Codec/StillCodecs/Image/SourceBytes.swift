@@ -30,13 +30,13 @@ package struct SourceBytes: ~Copyable {
 
     /// Takes a copy of what was read already.
     init(copying bytes: [UInt8]) {
-        unsafe blob = unsafe bytes.withUnsafeBytes { unsafe satchel_blob_copy($0.baseAddress, $0.count) }
+        unsafe blob = unsafe bytes.withUnsafeBytes { unsafe vips_blob_copy($0.baseAddress, $0.count) }
         count = bytes.count
     }
 
     /// Takes a copy of what was encoded.
     init(copying bytes: UnsafeMutableRawBufferPointer) {
-        unsafe blob = unsafe satchel_blob_copy(bytes.baseAddress, bytes.count)
+        unsafe blob = unsafe vips_blob_copy(bytes.baseAddress, bytes.count)
         count = bytes.count
     }
 
@@ -86,15 +86,15 @@ package struct SourceBytes: ~Copyable {
 
     /// Opens the image with the one loader of `format`. Pixels are decoded when they are asked for, in order, once.
     borrowing func load(_ format: PictureFormat, _ loading: Loading = Loading()) throws(VipsFailure) -> Picture {
-        satchel_error_clear()
+        vips_error_clear()
         // Only where there is a hurry, and for decoders that read piece by piece: the others would copy the whole file.
         let isHurried = WorkTime.secondsLeft != nil
         let source =
             unsafe isHurried && format.isReadInPieces
-            ? satchel_stopping_source(blob, WorkTime.stops) : satchel_source_from_blob(blob)
+            ? satchel_stopping_source(blob, WorkTime.stops) : vips_source_new_from_blob(blob)
         guard let source = unsafe source else { throw VipsFailure.current() }
         // The image holds references of its own.
-        defer { unsafe satchel_unref(source) }
+        defer { unsafe g_object_unref(source) }
         guard let loader = format.loader?.name else { throw VipsFailure(text: "\(format.name) has no loader") }
         var picture = try unsafe Picture.make { out in unsafe satchel_load(loader, source, out, loading.form) }
         if isHurried { picture.stopInTime() }

@@ -56,7 +56,6 @@ extension StillPlan {
 }
 
 extension StillPolicy {
-    /// `aim of 500000`, or `source's 14602`.
     fileprivate func aimWords(_ bytes: Int64) -> String { (aimsAtSource ? "source's " : "aim of ") + "\(bytes)" }
 }
 

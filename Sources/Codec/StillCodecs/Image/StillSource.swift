@@ -97,10 +97,7 @@ package struct StillSource: ~Copyable {
         let type = MediaType(decoded: format, compression: header.text("heif-compression"), sniffed: sniffed.type)
         // Of a picture with several pages the header is the first page's.
         let size = PixelSize(width: header.width, height: header.height)
-        try limits.checkSides(of: size)
-        guard size.area <= limits.stillPixels else {
-            throw .tooManyPixels(pixels: size.area, limit: limits.stillPixels)
-        }
+        try limits.check(size, most: limits.stillPixels)
         guard header.bands <= Self.mostChannels else {
             throw .tooMuch(what: "channels", count: Int64(header.bands), limit: Int64(Self.mostChannels))
         }

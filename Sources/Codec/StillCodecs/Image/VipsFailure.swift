@@ -7,8 +7,8 @@ package struct VipsFailure: Error, Hashable {
 
     /// Takes what is in libvips' error buffer, and clears it.
     static func current() -> VipsFailure {
-        let text = unsafe String(cString: satchel_error_text())
-        satchel_error_clear()
+        let text = unsafe String(cString: vips_error_buffer())
+        vips_error_clear()
         return VipsFailure(text: text)
     }
 
@@ -45,23 +45,11 @@ package struct VipsFailure: Error, Hashable {
         if let refusal = UnsupportedPicture.refusal(of: format, saying: text) { return refusal }
         let signsOfAnEnd = [
             "premature", "truncated", "unexpected end", "end of file", "end of stream", "eof", "read error",
-            "too short",
-            "not enough data", "incomplete",
+            "too short", "not enough data", "incomplete",
         ]
         if signsOfAnEnd.contains(where: text.contains) {
             return Self.cut(format)
         }
         return .unreadable(Finding(.notDecoded, .picture, named: format, by: "libvips \(Libvips.version)"))
-    }
-}
-
-/// Runs `body` and turns what libvips says into the sender's error: `format` could not be decoded.
-func decoding<Result: ~Copyable>(
-    _ format: String, _ body: () throws(VipsFailure) -> Result
-) throws(AttachmentError) -> Result {
-    do {
-        return try body()
-    } catch {
-        throw error.damage(of: format)
     }
 }

@@ -4,12 +4,12 @@ import Glibc
 /// BlurHash: a picture as the first terms of a cosine transform of its linear light, in 83 ASCII characters.
 ///
 /// After the public description at blurha.sh (`Algorithm.md`).
-enum BlurHash {
+package enum BlurHash {
     private static let digits = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
 
     /// Encodes with `across` × `down` terms, 1…9 each; transparency is laid over white.
-    static func encode(_ raster: Raster, across: Int = 4, down: Int = 3) -> String {
+    package static func encode(_ raster: Raster, across: Int = 4, down: Int = 3) -> String {
         precondition((1...9).contains(across) && (1...9).contains(down))
         let factors = terms(of: raster, across: across, down: down)
         var hash: [UInt8] = []

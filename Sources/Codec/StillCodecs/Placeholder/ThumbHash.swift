@@ -4,9 +4,9 @@ import Glibc
 /// ThumbHash: a picture's luminance, two chrominances and alpha as a few terms of a cosine transform, in about 25 bytes.
 ///
 /// After the public description at evanw.github.io/thumbhash.
-enum ThumbHash {
+package enum ThumbHash {
     /// The hash in Base64. The picture is at most 100 pixels on each side.
-    static func encode(_ raster: Raster) -> String {
+    package static func encode(_ raster: Raster) -> String {
         Data(bytes(of: raster)).base64EncodedString()
     }
 

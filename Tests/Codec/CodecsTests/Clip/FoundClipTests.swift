@@ -106,7 +106,8 @@ import Testing
             var reader = WaveformReader(facts: probed.facts, audio: audio, part: part, policy: nil)
             let isPlainlyWhole = try reader.isPlainlyWhole(probed.demuxer)
             reader.policy = WaveformPolicy.defaults
-            return (isPlainlyWhole, try reader.read(probed.demuxer)?.damage)
+            let listened = try reader.listen(probed.demuxer)
+            return (isPlainlyWhole, listened.waveform == nil ? nil : listened.damage)
         }
     }
 

@@ -27,7 +27,7 @@ struct PixelMemory: ~Copyable {
 
     /// The picture that owns the memory from now on.
     consuming func picture() throws(VipsFailure) -> Picture {
-        satchel_error_clear()
+        vips_error_clear()
         let image = unsafe satchel_image_owning(start, Int(size.area) * 3, Int32(size.width), Int32(size.height))
         discard self
         guard let image = unsafe image else { throw VipsFailure.current() }

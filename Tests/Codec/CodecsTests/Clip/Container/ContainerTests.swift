@@ -105,10 +105,6 @@ import Testing
             }
             for range in IndexCleaner.unwanted(in: damaged) { #expect(range.upperBound <= damaged.count) }
         }
-        let file = box("ftyp", [0, 0, 0, 0]) + box("free", []) + movie
-        let header: (Int64) -> [UInt8]? = { at in at + 8 <= file.count ? Array(file[Int(at)..<Int(at) + 8]) : nil }
-        #expect(IndexCleaner.index(of: Int64(file.count), header: header) == 20..<Int64(file.count))
-        #expect(IndexCleaner.index(of: 30, header: header) == nil)
     }
 
     @Test func `what an AAC encoder writes about itself is cleared, and its sound is the same`() throws {

@@ -31,16 +31,3 @@ extension Picture {
         }
     }
 }
-
-/// The hashes of a picture that was made small before; for what measures them.
-package struct PlaceholderHashes: Hashable, Sendable {
-    package var thumbhash: String
-    package var blurhash: String
-
-    /// - Parameter bytes: Red, green and blue of `width × height` pixels, sides of 1 to 100.
-    package init(rgb bytes: [UInt8], width: Int, height: Int) {
-        let raster = Raster(width: width, height: height, channels: 3, bytes: bytes)
-        thumbhash = ThumbHash.encode(raster)
-        blurhash = BlurHash.encode(raster)
-    }
-}
