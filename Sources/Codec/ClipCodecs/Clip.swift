@@ -310,7 +310,8 @@ package final class Clip: OpenedClip {
                     "Ask for a trim to at most \(rounded(made.duration * Double(cap) / Double(made.bytes) * 0.9)) s.")
         }
         let tracks = try refusing { () throws(FFmpegFailure) in
-            try ReadBack.tracks(of: descriptor, type: made.type, bytes: made.bytes)
+            if let tracks = made.tracks { return tracks }
+            return try ReadBack.tracks(of: descriptor, type: made.type, bytes: made.bytes)
         }
         var made = made
         // A clip is as long as the longer of its tracks.

@@ -13,6 +13,8 @@ struct MadeClip {
     var method: TrimMethod
     var bytes: Int64
     var note: String
+    /// Its tracks, where they were read back.
+    var tracks: [DeliveredTrack]?
     /// Pictures that could not be decoded.
     var damage: Finding?
     /// Whether those are its last.
@@ -87,9 +89,7 @@ struct VideoRendering {
         case .success(let made):
             if made.bytes > policy.cap {
                 reason = "its \(made.bytes) bytes are over the cap of \(policy.cap)"
-            } else if let check = try check(descriptor, bytes: made.bytes) {
-                var checked = made
-                checked.note += "; \(check)"
+            } else if let checked = try checked(made, in: descriptor) {
                 return .made(checked)
             } else {
                 reason = "a copy would take damage over"

@@ -16,22 +16,28 @@ extension VideoRendering {
         }
     }
 
-    /// Looks for damage in the copy.
+    /// Looks for damage in a copy.
     ///
-    /// - Returns: How the copy was checked, as a clause; nil if it is damaged.
-    func check(_ descriptor: Int32, bytes: Int64) throws(FFmpegFailure) -> String? {
-        let opened = try Demuxer.open(descriptor, bytes: bytes, formats: [ContainerFormat.movie.demuxer])
+    /// - Returns: The copy, with a note of how it was checked; nil if it is damaged.
+    func checked(_ made: MadeClip, in descriptor: Int32) throws(FFmpegFailure) -> MadeClip? {
+        let format = ContainerFormat.movie.demuxer
+        let opened = try Demuxer.open(descriptor, bytes: made.bytes, formats: [format], forced: format)
         guard let copy = opened, let stream = unsafe copy.stream(0) else { return nil }
         copy.takePacketsAsTheyAre()
+        var made = made
         let sets = unsafe ParameterSets(configuration: configuration(of: stream.pointee.codecpar))
         guard policy.check == .structure, !isDoubtful, let structure = sets.flatMap(PictureStructure.init) else {
-            return try decodes(nil, of: copy) ? "checked by decoding" : nil
+            made.note += "; checked by decoding"
+            return try decodes(nil, of: copy) ? made : nil
         }
-        let groups = try groups(of: copy, structure)
+        var readBack = ReadBack()
+        let groups = try groups(of: copy, structure, &readBack)
+        made.tracks = readBack.tracks(of: copy)
         let doubtful = groups.filter(\.isDoubtful)
         for group in doubtful { guard try decodes(group.times, of: copy) else { return nil } }
-        return "checked by structure"
-            + (doubtful.isEmpty ? "" : ", \(doubtful.count) of \(groups.count) groups of frames by decoding")
+        made.note += "; checked by structure"
+        if !doubtful.isEmpty { made.note += ", \(doubtful.count) of \(groups.count) groups of frames by decoding" }
+        return made
     }
 
     /// A keyframe and the frames up to the next.
@@ -42,11 +48,12 @@ extension VideoRendering {
     }
 
     private func groups(
-        of copy: borrowing Demuxer, _ structure: consuming PictureStructure
+        of copy: borrowing Demuxer, _ structure: consuming PictureStructure, _ readBack: inout ReadBack
     ) throws(FFmpegFailure) -> [FrameGroup] {
         var groups: [FrameGroup] = []
         let packet = try Packet()
         while try copy.read(packet) {
+            readBack.count(packet, of: copy)
             guard packet.stream == 0 else { continue }
             let last = groups.last?.times.upperBound
             let time = packet.dts ?? last ?? 0
