@@ -333,7 +333,7 @@ struct AttachmentAttempt: Sendable {
         do throws(AttachmentError) {
             let result = try await pipeline.codecs.process(
                 source.descriptor, order: order,
-                decoderSet: DecoderSet(declaredType: source.declaredType, name: source.name),
+                decoderSet: DecoderSet(declaredType: facts.declaredType, name: facts.name),
                 owner: pipeline.configuration.owner, turn: turn, party: claim.tenant.rawValue, deadline: end,
                 finishBy: deadline?.finish,
                 holding: memory(of: source.bytes),

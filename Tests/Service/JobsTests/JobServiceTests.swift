@@ -51,6 +51,26 @@ import Testing
         }
     }
 
+    @Test(arguments: ["a.mp4", "video/mp4"])
+    func `the first codec process that takes a source has the decoders that its name or type asks for`(
+        told: String
+    ) async throws {
+        try await JobBench.run { bench in
+            func deliver(_ text: String, name: String?, type: String?) async throws {
+                var source = try await bench.upload(text)
+                (source.name, source.declaredType) = (name, type)
+                let record = try await bench.finished(try await bench.submit([source]))
+                #expect(record.state == .delivered)
+            }
+            try await deliver("fault: null 1", name: "a.jpg", type: "image/jpeg")
+            // One zygote of the common decoder set, and its reserve.
+            #expect(bench.pool.statistics.zygotes <= 2)
+            let isType = told.contains("/")
+            try await deliver("fault: null 2", name: isType ? nil : told, type: isType ? told : nil)
+            try await eventually("a zygote of the full set") { bench.pool.statistics.zygotes > 2 }
+        }
+    }
+
     @Test func `a job that another process finishes is noticed by whoever waits here`() async throws {
         try await JobBench.run(codecs: 1) { here in
             here.jobs.drain()
