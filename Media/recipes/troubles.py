@@ -246,7 +246,7 @@ sample("trouble/recoded.jpg", from_whole("jpeg/pixel.jpg", lambda data: data.dec
        findings=["error bytes_recoded"], **C)
 # One bit is changed; djpeg finds a code for each block, and "53 extraneous bytes before marker 0xd9".
 sample("trouble/left-over.jpg", from_whole("jpeg/grey.jpg", lambda data: data[:8363] + bytes([data[8363] ^ 1]) + data[8364:]),
-       of="coffee", traits="damaged", findings=["evidence bytes_left_over"], **JPEG)
+       of="coffee", traits="damaged", findings=["evidence bytes_left_over"], width=300, height=200, **JPEG)
 sample("trouble/index-erased.mp4", changed(drawn(), erased), traits="zeros", findings=["error index_missing"], **C)
 sample("trouble/tag.mp3", content(b"ID3\4\0\0\0\0\x08\0" + bytes(1024)), traits="tag", findings=["error nothing_inside"], **C)
 sample("trouble/order.png", from_whole("png/animated-disposal.png", damaged_order), traits="apng, damaged", kind="image",

@@ -119,11 +119,6 @@ struct WaveformReader {
 
     func listen(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Listened {
         guard let stream = unsafe demuxer.stream(audio.stream) else { return Listened() }
-        // Frames of a video are passed over where an index has the places of the sound.
-        let index = demuxer.hasSampleTable ? facts.picture?.stream : nil
-        let video = unsafe index.flatMap { unsafe demuxer.stream($0) }
-        unsafe video?.pointee.discard = AVDISCARD_ALL
-        defer { unsafe video?.pointee.discard = AVDISCARD_DEFAULT }
         if policy == nil {
             // No sample of PCM is damaged.
             var isWhole = audio.codec == .pcm16

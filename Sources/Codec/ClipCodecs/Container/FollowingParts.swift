@@ -188,19 +188,25 @@ final class FollowingParts {
 
     /// Where frames of MP3 and of AAC go on with another version, rate or number of channels.
     private static func frames(_ bytes: Int64, _ head: [UInt8], _ read: (Int, Int64) -> [UInt8]?) -> [Int64] {
-        func frame(_ at: Int64) -> (bytes: Int, kind: Int)? {
-            read(10, at).flatMap { head in AudioFrame.kind(head).map { ($0.bytes, $0.kind) } }
+        var (start, held): (Int64, [UInt8]) = (0, [])
+        // A recording has thousands of frames, so that what they begin with is not read one by one.
+        func header(_ at: Int64) -> ArraySlice<UInt8>? {
+            if at < start || at + 10 > start + Int64(held.count) {
+                guard at + 10 <= bytes, let next = read(Int(min(64 << 10, bytes - at)), at) else { return nil }
+                (start, held) = (at, next)
+            }
+            return held[Int(at - start)...].prefix(10)
         }
         var (at, kind, starts) = (Int64(0), nil as Int?, [Int64]())
-        while let head = read(10, at) {
+        while let head = header(at) {
             if head.starts(with: "ID3".utf8) {
-                at += 10 + head[6...].reduce(0) { $0 << 7 | Int64($1 & 0x7f) }
+                at += 10 + head.dropFirst(6).reduce(0) { $0 << 7 | Int64($1 & 0x7f) }
                 continue
             }
-            guard let found = frame(at), found.bytes > 0 else { break }
+            guard let found = AudioFrame.kind(head), found.bytes > 0 else { break }
             if let kind, kind != found.kind {
                 // One frame alone may be a damaged one.
-                guard frame(at + Int64(found.bytes))?.kind == found.kind else { break }
+                guard header(at + Int64(found.bytes)).flatMap(AudioFrame.kind)?.kind == found.kind else { break }
                 starts.append(at)
             }
             kind = found.kind
