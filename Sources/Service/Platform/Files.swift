@@ -166,6 +166,14 @@ extension Files {
         return false
     }
 
+    /// Makes a directory in another, where there is none: many of them are made without making paths.
+    package static func makeDirectory(
+        _ name: String, in parent: borrowing Descriptor, permissions: FilePermissions = .ownerReadWriteExecute
+    ) throws(SystemError) {
+        let answer = unsafe name.withCString { unsafe mkdirat(parent.number, $0, permissions.rawValue) }
+        guard answer == 0 || errno == EEXIST else { throw SystemError("make the directory '\(name)'") }
+    }
+
     /// Makes a directory and whatever is missing of the way to it.
     ///
     /// - Parameter durably: Whether their names are synced.

@@ -22,8 +22,8 @@ import Testing
 /// - after one sweep alone with the store, no orphan, staged file, spool file or temporary file is left.
 ///
 /// `add` of one file into a store that exists is killed at every call. The others are killed at some of their calls,
-/// from every second to every 17th of a first `add`; they begin with another call every day. `SATCHEL_DURABILITY=full`
-/// kills each at every call.
+/// from every second to every 37th of a first `add`, which makes 256 directories one like the other; they begin with
+/// another call every day. `SATCHEL_DURABILITY=full` kills each at every call.
 @Suite struct KillTests {
     @Test func `a killed add delivers once when it is run again`() async throws {
         try await Scenario(["add", "a.txt", "--identifier", "a"], every: 1, lines: 1).kill { machine in
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `a killed first add, which makes the store, delivers once when it is run again`() async throws {
-        let scenario = Scenario(["add", "a.txt", "--identifier", "a"], every: 17, lines: 1, hasStore: false)
+        let scenario = Scenario(["add", "a.txt", "--identifier", "a"], every: 47, lines: 1, hasStore: false)
         try await scenario.kill { machine in
             try machine.source("a.txt", "A")
         } then: { after in

@@ -13,10 +13,7 @@ extension FileBlobStore {
         guard let path = path(of: blob.name), let file = try await missing(blob, from: other) else { return false }
         let number = file.release()
         try await BlockingWork.files { () throws(SystemError) in
-            let file = Descriptor(owning: number)
-            try inShelf(of: blob.name) { () throws(SystemError) in
-                try Files.place(file, at: path, unfinished: FileStagingArea.unfinished)
-            }
+            try Files.place(Descriptor(owning: number), at: path, unfinished: FileStagingArea.unfinished)
         }
         return true
     }
@@ -56,11 +53,9 @@ extension FileBlobStore {
                 do throws(SystemError) {
                     let new = FilePath(path.string + Self.replacement)
                     try Files.remove(new)
-                    try inShelf(of: name) { () throws(SystemError) in
-                        try Files.place(file, at: new, unfinished: FileStagingArea.unfinished)
-                        try Files.rename(new, to: path, to: "bring a blob back")
-                        try Files.syncDirectory(shelf(of: name))
-                    }
+                    try Files.place(file, at: new, unfinished: FileStagingArea.unfinished)
+                    try Files.rename(new, to: path, to: "bring a blob back")
+                    try Files.syncDirectory(shelf(of: name))
                 } catch {
                     throw AttachmentError(error)
                 }
@@ -77,8 +72,7 @@ extension FileBlobStore {
 
     /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.
     func syncNames() throws(SystemError) {
-        let present = Set(try Files.names(in: directory))
-        for shelf in Self.shelves where present.contains(shelf) {
+        for shelf in Self.shelves {
             let directory = self.directory.appending(shelf)
             _ = try Files.removeAll(in: directory) { name, _ in name.hasSuffix(FileStagingArea.unfinished) }
             try Files.syncDirectory(directory)

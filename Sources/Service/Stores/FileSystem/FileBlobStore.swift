@@ -3,17 +3,15 @@ internal import SystemPackage
 internal import Platform
 internal import FoundationEssentials
 internal import Glibc
-internal import Synchronization
 
 /// Keeps blobs as files: `blobs/ab/<sha256>.<uuid>`, where `ab` are the first two digits of the hash.
 ///
-/// A directory is made for the first blob in it. A blob costs two syncs, one for its bytes and one for its name, and a third
-/// where a process uses a directory for the first time. Files have mode 0400, directories 0700.
+/// The 256 directories are made with the store, so that a new blob costs two syncs: one for its bytes and one for
+/// its name. Files have mode 0400, directories 0700.
 public struct FileBlobStore: BlobStore {
     /// `blobs` in the store's.
     let directory: FilePath
     private let removals: RemovalHold?
-    private let durableShelves = DurableShelves()
 
     /// - Parameters:
     ///   - store: The store's directory.
@@ -27,33 +25,21 @@ public struct FileBlobStore: BlobStore {
 
     private static func directory(in store: FilePath) -> FilePath { store.appending("blobs") }
 
-    /// Makes the directory under `store`, whose name is not durable yet.
-    static func prepare(_ store: FilePath) throws(SystemError) { try Files.makeDirectory(directory(in: store)) }
-
-    /// Calls `body`, which gives a file the name of a blob, and makes the directory of that name durable.
-    func inShelf<Value>(
-        of name: BlobName, _ body: () throws(SystemError) -> Value
-    ) throws(SystemError) -> Value {
-        let shelf = shelf(of: name)
-        if durableShelves.all.withLock({ $0.contains(shelf) }) { return try body() }
-        try Files.makeDirectory(shelf)
-        let value = try body()
-        // A directory that was there may be another process's that has not synced it yet.
-        try Files.syncDirectory(directory)
-        durableShelves.all.withLock { _ = $0.insert(shelf) }
-        return value
-    }
-
-    /// The directories that this process has synced.
-    private final class DurableShelves: Sendable {
-        let all = Mutex<Set<FilePath>>([])
+    /// Makes the directories under `store`; what is in `blobs` is durable, the names in `store` are not yet. To
+    /// be called until it succeeded once; what an earlier call that was cut off had made is made durable by the next.
+    static func prepare(_ store: FilePath) throws(SystemError) {
+        let blobs = directory(in: store)
+        try Files.makeDirectory(blobs)
+        let descriptor = try Files.open(blobs, .readOnly, .directory, to: "open the directory '\(blobs)'")
+        for shelf in shelves { try Files.makeDirectory(shelf, in: descriptor) }
+        try Files.sync(descriptor, "the directory '\(blobs)'")
     }
 
     public func put(_ file: HashedFile, under claim: ClaimID) async throws(AttachmentError) -> CommittedBlob {
         let name = BlobName.make(sha256: file.sha256)
         guard let path = path(of: name) else { throw .storeFailed(reason: "a blob's name is not a file name") }
         try await BlockingWork.files { () throws(SystemError) in
-            try inShelf(of: name) { () throws(SystemError) in try Files.keep(file.file, as: path, "a blob") }
+            try Files.keep(file.file, as: path, "a blob")
         }
         return CommittedBlob(name: name, sha256: file.sha256, bytes: file.bytes)
     }
@@ -62,20 +48,18 @@ public struct FileBlobStore: BlobStore {
         let name = BlobName.make(sha256: blob.sha256)
         guard let old = path(of: blob.name), let new = path(of: name) else { return nil }
         let isThere = try await BlockingWork.files { () throws(SystemError) in
-            try inShelf(of: name) { () throws(SystemError) in
-                let code = Files.link(old, to: new)
-                guard code == 0 else {
-                    if Self.linkRefusals.contains(code) { return false }
-                    throw SystemError("give a blob another name", code: code)
-                }
-                do throws(SystemError) {
-                    try Files.syncDirectory(shelf(of: name))
-                } catch {
-                    _ = try? Files.remove(new)
-                    throw error
-                }
-                return true
+            let code = Files.link(old, to: new)
+            guard code == 0 else {
+                if Self.linkRefusals.contains(code) { return false }
+                throw SystemError("give a blob another name", code: code)
             }
+            do throws(SystemError) {
+                try Files.syncDirectory(shelf(of: name))
+            } catch {
+                _ = try? Files.remove(new)
+                throw error
+            }
+            return true
         }
         return isThere ? CommittedBlob(name: name, sha256: blob.sha256, bytes: blob.bytes) : nil
     }
@@ -122,8 +106,7 @@ public struct FileBlobStore: BlobStore {
         try await BlockingWork.files { () throws(SystemError) in
             var page = Page<StoredObject<BlobName>>(elements: [], next: nil)
             let shelves = try Files.open(directory, .readOnly, .directory, to: "read the directory '\(directory)'")
-            let present = Set(try Files.names(in: directory))
-            for shelf in Self.shelves where present.contains(shelf) && cursor.map({ shelf > $0 }) ?? true {
+            for shelf in Self.shelves where cursor.map({ shelf > $0 }) ?? true {
                 for text in try Files.names(in: shelf, of: shelves) {
                     let name = BlobName(rawValue: text)
                     guard let path = path(of: name), let facts = try Files.facts(of: path) else { continue }
