@@ -92,9 +92,10 @@ struct SQLiteStatement: Sendable {
 
     /// - Throws: ``PostgresError/nul``, where a list has a text with one.
     func arguments(_ values: [SQLValue]) throws -> StatementArguments {
-        var arguments: [DatabaseValue] = []
+        // Of this type StatementArguments are made at once; of others by generic code that is slow.
+        var arguments: [(any DatabaseValueConvertible)?] = []
         arguments.reserveCapacity(count)
-        for (index, isUsed) in isUsed.enumerated() { arguments.append(isUsed ? try values[index].bound() : .null) }
+        for (index, isUsed) in isUsed.enumerated() { arguments.append(isUsed ? try values[index].bound() : nil) }
         for columns in rows {
             if isOfOne {
                 arguments.append(try values[columns[0]].element())
