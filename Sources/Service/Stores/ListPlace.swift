@@ -35,7 +35,7 @@ extension Page {
 }
 
 extension NotificationList {
-    /// Which rows of the table are in it, and what these are sorted by, beside their keys. An index has both.
+    /// The condition for rows of the list, and the column that they are sorted by before their keys. An index has both.
     private var columns: (membership: String, at: String) {
         switch self {
         case .pending: ("state = 'pending'", "coalesce(next_at, 9223372036854775807)")

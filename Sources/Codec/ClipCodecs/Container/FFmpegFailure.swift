@@ -24,7 +24,7 @@ struct FFmpegFailure: Error {
         refusal = nil
     }
 
-    /// Runs `body`, whose refusal becomes the failure's.
+    /// Runs `body`. The failure takes its refusal over.
     static func of<Value>(_ body: () throws(AttachmentError) -> Value) throws(FFmpegFailure) -> Value {
         do {
             return try body()

@@ -12,7 +12,7 @@ package struct Encoded: Hashable, Sendable {
     var isExact = false
     /// Frames that its writer may have taken for the one before.
     var alike: Set<Int> = []
-    /// Of ``PixelBytes/alphaBits(_:)``, of what was to be written.
+    /// The bits by ``PixelBytes/alphaBits(_:)`` of all that was to be written.
     var alphaBits: UInt32 = 255
 }
 

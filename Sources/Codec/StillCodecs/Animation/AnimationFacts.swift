@@ -132,7 +132,7 @@ extension AnimationOutput {
 }
 
 extension [Int] {
-    /// When the first begins, and when each ends.
+    /// The time at which the first begins, and the time at which each ends.
     var ends: [Int] { reduce(into: [0]) { ends, length in ends.append((ends.last ?? 0) + length) } }
 
     /// Of so many in a row each.

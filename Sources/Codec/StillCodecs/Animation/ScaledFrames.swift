@@ -15,7 +15,7 @@ package final class ScaledFrames {
     private let size: PixelSize
     private let isPart: Bool
     private var position = 0
-    /// Of ``PixelBytes/alphaBits(_:)``, of all frames so far.
+    /// The bits by ``PixelBytes/alphaBits(_:)`` of all frames so far.
     private(set) var alphaBits: UInt32 = 255
     /// Frames of the source whose pictures are still to be passed over.
     private var passed: Int

@@ -91,7 +91,7 @@ struct StillRenditions {
     var downscaler: any StillDownscaler = VipsDownscaler()
     /// The JPEG that the picture comes from; nil where it comes from something else.
     var jpeg: StillWriter.JPEGOrigin?
-    /// Why the effort is less than full, where it is.
+    /// The reason for less than full effort; nil for full effort.
     var haste: Finding?
 
     /// - Parameters:

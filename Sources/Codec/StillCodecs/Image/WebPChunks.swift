@@ -7,13 +7,13 @@ enum WebPChunks {
     private struct Chunk {
         var name: String
         var start: Int
-        /// Where it says that it ends, without what fills it up to an even number.
+        /// The end that its header says, without the byte that makes it even.
         var end: Int
         var body: Int { start + 8 }
         var next: Int { end + end % 2 }
     }
 
-    /// The chunks whose headers are there.
+    /// The chunks with a whole header.
     private static func chunks(of file: UnsafeMutableRawBufferPointer) -> UnfoldSequence<Chunk, Int> {
         sequence(state: 12) { (position: inout Int) -> Chunk? in
             guard position + 8 <= file.count else { return nil }
@@ -67,7 +67,7 @@ enum WebPChunks {
         guard let last = unsafe chunks(of: file).first(where: { $0.end >= file.count - 1 }),
             last.body < file.count
         else { return }
-        // As much as any header may lack.
+        // No header may lack more.
         unsafe set(file.count - last.body + (1 << 16), at: last.start + 4, in: file)
         unsafe set(file.count - 8 + (1 << 16), at: 4, in: file)
     }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What a node of many remembers of the queue, so that not each claim and each submission walks over dead rows.
+/// The memory that one of several nodes has of the queue. Without it each claim and each submission would walk over dead rows.
 final class QueueMemory: Sendable {
     private struct State {
         var lows: ClaimLows
@@ -24,17 +24,17 @@ final class QueueMemory: Sendable {
         state.withLock { $0.lows.note(ranks, of: line, wanted: wanted, from: low, at: .now) }
     }
 
-    /// Jobs came back to their lines by this node.
+    /// This node has put jobs back into their lines.
     func lookFromTheStart() { state.withLock { $0.lows.forget() } }
 
     // MARK: How many wait
 
-    /// As ``QueueRoom/waiting(under:before:at:)`` has it.
+    /// See ``QueueRoom/waiting(under:before:at:)``.
     func waiting(under limit: Int, before count: Int) -> Int? {
         state.withLock { $0.room.waiting(under: limit, before: count, at: .now) }
     }
 
-    /// To be called before it is asked how many jobs wait.
+    /// A caller looks before it asks how many jobs wait.
     func look() -> QueueRoom.Look { state.withLock { $0.room.look(at: .now) } }
 
     /// Notes how many wait.

@@ -91,7 +91,7 @@ protocol StoreNode: Sendable {
     var share: (share: FiringShare, number: Int64) { get }
     /// After this time any node fires what the owning node has left.
     var firingPatience: Duration { get }
-    /// Nil for a single node, which remembers nothing and looks each time.
+    /// This is nil for a single node, which remembers nothing and looks each time.
     var queue: QueueMemory? { get }
 
     /// A condition: whether the node with an id lives.

@@ -37,13 +37,13 @@ extension SQLRecordStore {
 
     /// Records a new session.
     ///
-    /// - Parameter session: Nil where nothing that is good was shown.
+    /// - Parameter session: Gives nil where the code or the key is not valid.
     private func signIn(
         _ session: @escaping @Sendable (RecordTransaction) throws -> ConsoleSession?
     ) async throws(AttachmentError) -> (ConsoleSession, AccessToken)? {
         let token = TokenFormat.newConsoleToken()
         let session = try await write { work -> ConsoleSession? in
-            // Done again after an answer that was lost, it is there already, and a code is gone.
+            // A repetition after a lost answer finds the session, and its code gone.
             if work.mayHaveCommitted, let made = try work.consoleSession(token.hash) { return made }
             guard let session = try session(work) else { return nil }
             if try work.insert(session, hash: token.hash) { work.note(.signedIn(session, hash: token.hash)) }

@@ -112,7 +112,7 @@ enum SQLiteSchema {
     ]
 }
 
-/// SQL whose words are replaced. Regular expressions take 28 ms for all statements, in each process that opens a store.
+/// SQL in which words are replaced. Regular expressions take 28 ms for the schema, in each process that opens a store.
 private struct SQLText {
     /// The last is 0, for C.
     private var bytes: [UInt8]

@@ -92,7 +92,7 @@ struct SQLiteStatement: Sendable {
 
     /// - Throws: ``PostgresError/nul``, where a list has a text with one.
     func arguments(_ values: [SQLValue]) throws -> StatementArguments {
-        // Of this type StatementArguments are made at once; of others by generic code that is slow.
+        // StatementArguments takes an array of this type as it is. Any other goes through slow generic code.
         var arguments: [(any DatabaseValueConvertible)?] = []
         arguments.reserveCapacity(count)
         for (index, isUsed) in isUsed.enumerated() { arguments.append(isUsed ? try values[index].bound() : nil) }
@@ -201,7 +201,7 @@ extension SQLValue {
 
 /// The statements of a store, rewritten once each.
 final class SQLiteStatements: Sendable {
-    /// Those of any lists, and those of lists of one.
+    /// The statements for any lists, and those for lists of one.
     private let known = Mutex<[[String: SQLiteStatement]]>([[:], [:]])
 
     subscript(_ statement: Postgres.Statement) -> SQLiteStatement {

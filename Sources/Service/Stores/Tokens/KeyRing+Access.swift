@@ -6,7 +6,7 @@ extension KeyRing {
     /// What a token stands for right now. Malformed, unknown, expired and revoked ones cost what a good one costs: one
     /// look-up, one derivation, one comparison in constant time.
     ///
-    /// - Parameter found: What has the token's ``TokenFormat/id(in:)``.
+    /// - Parameter found: The entry with the token's ``TokenFormat/id(in:)``.
     func entry<Entry: TokenEntry>(
         _ found: Entry?, of token: AccessToken, _ kinds: [TokenKind], at now: Instant
     ) -> Entry? {

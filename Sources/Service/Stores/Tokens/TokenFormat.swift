@@ -43,7 +43,7 @@ enum TokenFormat {
     /// A big-endian number in base 62, padded with zeros to `length`.
     static func base62(_ bytes: [UInt8], length: Int) -> String {
         var digits = [UInt8](repeating: alphabet[0], count: length)
-        // Four bytes at a time: checking a lease spends most of its time on this otherwise.
+        // Four bytes are divided at a time: byte by byte, this is a quarter of what a lease's check takes.
         var number = stride(from: bytes.count, to: 0, by: -4).reversed().map { end in
             bytes[max(0, end - 4)..<end].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         }

@@ -23,11 +23,11 @@ struct Mirror: Sendable {
         var files: [RenditionRole: String] = [:]
         /// The error of the first file that could not be written.
         var failure: LineError?
-        /// Why a bucket or the store could not be reached, so that another attempt may succeed.
+        /// The reason for which a bucket or the store could not be reached. Another attempt may succeed.
         var outage: String?
     }
 
-    /// Why a file can't be written, as a clause, and whether another attempt may succeed.
+    /// The reason for which a file can't be written, as a clause, and whether another attempt may succeed.
     private static func failure(_ error: any Error) -> (reason: String, isOutage: Bool) {
         switch error {
         case let error as S3Error: (error.reason, error.isPassing)

@@ -3,9 +3,9 @@ public struct AccessEntry: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// A right to start leases and to derive narrower grants.
         case grant
-        /// One started access; it holds the bytes against retention while it lives.
+        /// A started access. It holds the bytes against retention while it lives.
         case lease
-        /// For payloads: reusable, uncounted, and nothing is held by it.
+        /// A payload's access. It is reusable and uncounted, and holds nothing.
         case link
 
         public var token: TokenKind {

@@ -176,7 +176,7 @@ public struct RenditionReport: Hashable, Sendable, Codable {
     public var seconds: Double
     /// For a person: `JPEG quality 82, 1 encode, under the aim of 500000 bytes`.
     public var note: String
-    /// Why cheaper settings were used, where they were.
+    /// The reason for cheaper settings; nil where none were used.
     public var haste: Finding?
     /// How often it was encoded until its bytes suited; 0 where packets were copied or coefficients kept.
     public var encodes: Int

@@ -2,7 +2,7 @@
 public struct FidelityAssessment: Hashable, Sendable {
     /// What the codec planned.
     public var planned: [RenditionRole]
-    /// What is durable.
+    /// The part that is durable.
     public var made: Set<RenditionRole>
     /// The source itself was kept as a rendition.
     public var keptOriginal: Bool

@@ -43,7 +43,7 @@ import Testing
                 #expect(abs((finding.total ?? -1) - total) < 0.1, "\(sample.path): \(finding)")
             }
         }
-        // Of no file alone: what time decides, or a profile whose cap a poster can't meet.
+        // No file alone gives these: time decides, or a poster doesn't fit the profile's cap.
         let others: Set<Finding.Code> = [.estimate, .pace, .timeUp, .notMade, .failed]
         #expect(Set(Finding.Code.allCases).subtracting(others) == codes)
     }
