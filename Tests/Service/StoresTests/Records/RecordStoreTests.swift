@@ -247,8 +247,12 @@ import Testing
             )
             withExtendedLifetime(other) {}
         }
-        let answers = try await fixture.records.submit([.sample(run: second, work: "path 1")], SubmissionOptions())
-        guard case .adopted(let adopted)? = answers.first else { throw Unexpected() }
+        // The other store ends when its last write has let go of it, a moment after it answered.
+        let adopted = try await whenFound("the job is adopted") { () -> JobRecord? in
+            let answers = try await fixture.records.submit([.sample(run: second, work: "path 1")], SubmissionOptions())
+            guard case .adopted(let adopted)? = answers.first else { return nil }
+            return adopted
+        }
         #expect(adopted.id == job.id)
         #expect(
             try await fixture.records.claim(ClaimCapacity(1), from: .run(second), by: me, for: .seconds(60)).count == 1)
