@@ -72,7 +72,7 @@ var targets: [Target] = [
     .target(
         name: "Jobs",
         dependencies: [
-            "SatchelCore", "Platform", "Ingest", "CodecPool",
+            "SatchelCore", "Platform", "Ingest", "CodecPool", "Stores",
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOHTTP1", package: "swift-nio"),

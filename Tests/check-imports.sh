@@ -54,7 +54,7 @@ allow Platform SatchelCore CSandbox Metrics SystemPackage
 allow Ingest SatchelCore Platform SystemPackage CSandbox AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto \
     CryptoExtras
 allow CodecPool SatchelCore Platform CSandbox
-allow Jobs SatchelCore Platform Ingest CodecPool AsyncHTTPClient NIOCore NIOHTTP1 Crypto
+allow Jobs SatchelCore Platform Ingest CodecPool Stores AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Postgres CPostgres
 allow Stores SatchelCore Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox
 allow S3 SatchelCore Platform CSandbox SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto

@@ -43,8 +43,8 @@ class FloorTests(unittest.TestCase):
     def test_its_columns_are_those_of_the_store(self):
         renditions, jobs, usage = (
             self._columns(*place) for place in (
-                ("Records/SQLRecordStore+Delivering.swift", 'into: "renditions"'),
-                ("Records/SQLRecordStore+Delivering.swift", '"jobs",'),
+                ("Records/RecordStore+Delivering.swift", 'into: "renditions"'),
+                ("Records/RecordStore+Delivering.swift", '"jobs",'),
                 ("Engine/RecordTransaction.swift", 'to: "usage"')))
         script = _plain(floor.script(1))
         own = re.search(r"INSERT INTO renditions \((.*?)\)", script)[1].split(", ")

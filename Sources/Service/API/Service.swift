@@ -8,7 +8,7 @@ public import Stores
 /// Everything that the routes need, put together once.
 public struct Service: Sendable {
     public let store: Store
-    public let records: any RecordStore
+    public let records: RecordStore
     public let spool: Spool
     public let jobs: JobService
     public let profiles: [Profile]
@@ -35,7 +35,7 @@ public struct Service: Sendable {
 
     /// - Parameter userAgent: Of calls to handlers of responses and to other nodes.
     public init(
-        store: Store, records: any RecordStore, spool: Spool, jobs: JobService, profiles: [Profile],
+        store: Store, records: RecordStore, spool: Spool, jobs: JobService, profiles: [Profile],
         settings: ServiceSettings, logger: Logger, health: ServiceHealth = ServiceHealth(),
         metrics: MetricsRegistry = MetricsRegistry(), webhooks: FetchGuard = FetchGuard(),
         userAgent: String = "Satchel", resolve: Fetcher.Resolve? = nil

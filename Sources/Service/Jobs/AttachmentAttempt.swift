@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Stores
 import CodecPool
 import FoundationEssentials
 import Ingest

@@ -1,17 +1,18 @@
 import SatchelCore
+internal import Stores
 import Platform
 import Synchronization
 
 /// Looks for the ends of jobs that somebody here follows or waits for and that other nodes carry out, and for who that is: one
 /// question for all of them, for as long as there are any. What it finds is told like what happens here.
 final class EndWatch: Sendable {
-    private let records: any JobRecords
+    private let records: RecordStore
     private let events: JobEvents
     private let interval: Duration
     private let signal = AsyncSignal()
     private let isRunning = Mutex(false)
 
-    init(records: any JobRecords, events: JobEvents, every interval: Duration) {
+    init(records: RecordStore, events: JobEvents, every interval: Duration) {
         self.records = records
         self.events = events
         self.interval = interval

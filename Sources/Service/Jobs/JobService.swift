@@ -1,4 +1,5 @@
 public import SatchelCore
+public import Stores
 import CodecPool
 public import Ingest
 import Platform
@@ -56,7 +57,7 @@ public final class JobService: Sendable {
     public static let costlyFrom: Double = 2.5
 
     public let events: JobEvents
-    private let records: any JobQueue & JobRecords & NodeCounting
+    private let records: RecordStore
     private let pipeline: Pipeline
     private let worker: WorkerID
     private let concurrency: Concurrency
@@ -85,8 +86,7 @@ public final class JobService: Sendable {
     ///   - health: Told how the store does.
     ///   - onFinished: Told of every job that came to its end here, for the log. Must not block.
     public init(
-        records: any JobQueue & JobRecords & NodeCounting, pipeline: Pipeline, events: JobEvents, worker: WorkerID,
-        concurrency: Concurrency,
+        records: RecordStore, pipeline: Pipeline, events: JobEvents, worker: WorkerID, concurrency: Concurrency,
         sharing: RequestCoalescer.Settings? = RequestCoalescer.Settings(), costlyFrom: Double = JobService.costlyFrom,
         health: StoreHealth = StoreHealth(),
         onFinished: (@Sendable (JobReport) -> Void)? = nil
@@ -132,7 +132,7 @@ public final class JobService: Sendable {
     /// Submits a job. Where a place is free and no other job comes first, it is begun at once, without a look at the queue.
     ///
     /// - Parameter options: Without an offer, which is made here.
-    /// - Throws: As ``JobQueue/submit(_:_:)``.
+    /// - Throws: As ``RecordStore/submit(_:_:)``.
     public func submit(
         _ job: JobSubmission, _ options: SubmissionOptions
     ) async throws(AttachmentError) -> SubmissionAnswer {

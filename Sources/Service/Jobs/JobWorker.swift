@@ -1,4 +1,5 @@
 public import SatchelCore
+public import Stores
 import Platform
 import Synchronization
 
@@ -35,7 +36,7 @@ public final class JobWorker: Sendable {
     }
 
     let running: RunningJobs
-    private let records: any JobQueue
+    private let records: RecordStore
     private let pipeline: Pipeline
     private let id: WorkerID
     private let source: ClaimSource
@@ -52,7 +53,7 @@ public final class JobWorker: Sendable {
     ///   - capacity: How many more may be claimed now.
     ///   - health: It hears how the store does, and work waits for the store. If it is nil, the first failure ends the work.
     init(
-        records: any JobQueue, pipeline: Pipeline, id: WorkerID, source: ClaimSource, running: RunningJobs,
+        records: RecordStore, pipeline: Pipeline, id: WorkerID, source: ClaimSource, running: RunningJobs,
         health: StoreHealth?, capacity: @escaping @Sendable (RunningJobs) -> ClaimCapacity
     ) {
         self.records = records
@@ -70,7 +71,7 @@ public final class JobWorker: Sendable {
     ///   - width: Jobs underway at once.
     ///   - health: It hears how the store does, and work waits for the store. If it is nil, the first failure ends the work.
     public convenience init(
-        records: any JobQueue, pipeline: Pipeline, id: WorkerID, source: ClaimSource, width: Int,
+        records: RecordStore, pipeline: Pipeline, id: WorkerID, source: ClaimSource, width: Int,
         health: StoreHealth? = nil
     ) {
         self.init(

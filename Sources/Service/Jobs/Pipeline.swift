@@ -1,4 +1,5 @@
 public import SatchelCore
+public import Stores
 public import CodecPool
 public import Ingest
 import Platform
@@ -58,7 +59,7 @@ public struct Pipeline: Sendable {
         }
     }
 
-    let records: any JobQueue & BlobRecords & RenditionKeyRecords
+    let records: RecordStore
     let blobs: any BlobStore
     let staging: any StagingArea
     let codecs: CodecPool
@@ -72,8 +73,7 @@ public struct Pipeline: Sendable {
     let fetches: FetchPlaces?
 
     public init(
-        records: any JobQueue & BlobRecords & RenditionKeyRecords, blobs: any BlobStore, staging: any StagingArea,
-        codecs: CodecPool,
+        records: RecordStore, blobs: any BlobStore, staging: any StagingArea, codecs: CodecPool,
         sources: SourceOpener, configuration: Configuration = Configuration()
     ) {
         self.records = records

@@ -25,7 +25,7 @@ public struct Store: Sendable {
     /// Absolute, or as it was given; where records and bytes are elsewhere, what is being received and made on this machine
     /// lies here.
     public let directory: String
-    public let records: any RecordStore
+    public let records: RecordStore
     public internal(set) var blobs: any BlobStore
     public let sources: any SourceStore
     /// Where outputs are staged that ``blobs`` take.
@@ -71,7 +71,7 @@ public struct Store: Sendable {
         in memory: StoreMemory, clock: @escaping @Sendable () -> Instant = Instant.wallClock
     ) throws(StoreError) {
         try self.init(bytesIn: memory) { keys, garbage in
-            SQLRecordStore(
+            RecordStore(
                 SQLiteEngine(
                     memory.records, workers: WorkerLocks(directory: FilePath(memory.directory).appending("workers")),
                     revocations: memory.revocations, clock: clock), keys: keys, garbage: garbage)
@@ -80,7 +80,7 @@ public struct Store: Sendable {
 
     /// Opens a store whose records are elsewhere, and whose bytes are in memory.
     init(
-        bytesIn memory: StoreMemory, records: (KeyRing, any GarbageCollector) -> SQLRecordStore
+        bytesIn memory: StoreMemory, records: (KeyRing, any GarbageCollector) -> RecordStore
     ) throws(StoreError) {
         directory = memory.directory
         sources = memory.sources
@@ -100,7 +100,7 @@ public struct Store: Sendable {
     ///   - needsKeys: Whether the records need the keys that they were made with.
     init(
         scratch: String, keys: String, bytes: ByteStores, needsKeys: Bool = false,
-        records: (KeyRing, any GarbageCollector) -> SQLRecordStore
+        records: (KeyRing, any GarbageCollector) -> RecordStore
     ) throws(StoreError) {
         directory = scratch
         sources = bytes.sources
@@ -176,7 +176,7 @@ public struct Store: Sendable {
                 isThere ? try SQLiteEngine.needsKeys(at: database.string) : false
             }
             let workers = WorkerLocks(directory: path.appending("workers"))
-            records = SQLRecordStore(
+            records = RecordStore(
                 SQLiteEngine(
                     try SQLiteEngine.connect(to: database.string, workers: workers, lock: lock), workers: workers,
                     revocations: isReadOnly ? nil : try RevocationCounter(path: path.appending("revocations")),

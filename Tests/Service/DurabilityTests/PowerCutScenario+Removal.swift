@@ -27,7 +27,7 @@ extension PowerCutScenario {
         try recording.run(["tenant", "rm", gone.rawValue, "--yes"], on: machine)
         let whole = access[gone]?.remains ?? []
         var invariants = Invariants(moved: [:], whole: [:])
-        @Sendable func neighbours(_ records: any RecordStore) async throws -> [String] {
+        @Sendable func neighbours(_ records: RecordStore) async throws -> [String] {
             guard let neighbour = access[stays] else { return [] }
             let (isAny, isAll) = try await neighbour.opens(records)
             let left = try await records.remains(of: stays)
@@ -71,7 +71,7 @@ extension PowerCutScenario {
         var remains: [String] = []
 
         /// Whether any and whether all of them open something.
-        func opens(_ records: any RecordStore) async throws -> (any: Bool, all: Bool) {
+        func opens(_ records: RecordStore) async throws -> (any: Bool, all: Bool) {
             let opened = [
                 try await records.authenticate(key) != nil,
                 try await records.open(lease, role: .main) != nil, try await records.upload(of: upload) != nil,

@@ -3,7 +3,7 @@ import CodecPool
 import Foundation
 import Ingest
 import Jobs
-import Stores
+@testable import Stores
 import TestSupport
 import Testing
 
@@ -30,8 +30,11 @@ import Testing
             store = try Store.open(at: path + "/store", keys: path + "/keys")
             pool = CodecPool(CodecPoolConfiguration(executable: try Repository.product("fault-codec"), codecs: 2))
             _ = try await pool.start()
-            var records: any JobQueue & BlobRecords & RenditionKeyRecords = store.records
-            if let delay { records = LateAnswers(records: records, delay: delay) }
+            var records = store.records
+            if let delay {
+                records = RecordStore(
+                    LateEngine(engine: records.engine, delay: delay), keys: records.keys, garbage: records.garbage)
+            }
             pipeline = Pipeline(
                 records: records, blobs: bytes ?? store.blobs, staging: store.staging, codecs: pool,
                 sources: SourceOpener(sources: bytes ?? store.sources, fetcher: nil),

@@ -10,7 +10,7 @@ struct AccessRoutes: Sendable {
 
     let service: Service
 
-    private var records: any JobRecords & AccessRecords { service.records }
+    private var records: RecordStore { service.records }
 
     func add(to table: RouteTable) {
         table.on(.startLease) { request, context in try await startLease(request, context) }

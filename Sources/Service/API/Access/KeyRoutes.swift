@@ -11,7 +11,7 @@ struct KeyRoutes: Sendable {
 
     let service: Service
 
-    private var records: any APIKeyRecords { service.records }
+    private var records: RecordStore { service.records }
 
     func add(to table: RouteTable) {
         table.on(.createKey) { request, context in try await create(request, context) }

@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Stores
 import NIOCore
 
 /// Content that was opened lately on one event loop, by the path that opened it. An entry is good while nothing was

@@ -6,7 +6,7 @@ import Stores
 struct OpenContent: Sendable {
     var access: ContentAccess
     var body: ContentBody
-    /// See ``AccessRecords/revocations``: as it was before the token was looked at.
+    /// See ``RecordStore/revocations``: as it was before the token was looked at.
     var revocations: UInt64?
     /// No read starts afterwards.
     var expires: NIODeadline

@@ -1,4 +1,5 @@
 public import SatchelCore
+internal import Stores
 public import FoundationEssentials
 import Jobs
 import Platform

@@ -1,4 +1,5 @@
 public import SatchelCore
+internal import Stores
 import FoundationEssentials
 public import Payloads
 

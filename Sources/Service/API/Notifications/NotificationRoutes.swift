@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Stores
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird

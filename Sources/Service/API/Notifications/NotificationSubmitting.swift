@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Stores
 import Crypto
 import FoundationEssentials
 import HTTPTypes

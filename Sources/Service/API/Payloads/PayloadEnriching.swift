@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Stores
 import HTTPTypes
 import Jobs
 import Payloads

@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Stores
 import FoundationEssentials
 import HTTPTypes
 import Jobs
@@ -19,12 +20,12 @@ final class ResponseService: Sendable {
         var count = 0
     }
 
-    private let records: any ResponseRecords & NodeCounting
+    private let records: RecordStore
     private let handlers: HandlerCalls
     private let rates = ResponseRates()
     private let turns = Mutex<[Place: Turn]>([:])
 
-    init(records: any ResponseRecords & NodeCounting, handlers: HandlerCalls) {
+    init(records: RecordStore, handlers: HandlerCalls) {
         self.records = records
         self.handlers = handlers
     }

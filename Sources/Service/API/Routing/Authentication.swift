@@ -1,10 +1,11 @@
 import SatchelCore
+internal import Stores
 import HTTPTypes
 import Hummingbird
 
 /// Tells who asks, from the bearer token of a request.
 struct Authentication: Sendable {
-    let records: any APIKeyRecords & AccessRecords
+    let records: RecordStore
     /// Who is let in without a key; nil where everybody needs one. On loopback a service may do without keys: then
     /// everybody but a web page is an administrator.
     let keyless: KeylessAccess?

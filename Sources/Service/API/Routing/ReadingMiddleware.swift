@@ -5,10 +5,11 @@ import Hummingbird
 import NIOCore
 import Platform
 import SatchelCore
+internal import Stores
 
 /// Notes when requests were read, so that the records refuse those that are too old.
 struct ReadingMiddleware: RouterMiddleware {
-    let records: any RecordStore
+    let records: RecordStore
 
     @concurrent func handle(
         _ request: Request, context: ServiceContext,

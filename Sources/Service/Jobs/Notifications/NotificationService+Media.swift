@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Stores
 import Platform
 
 /// What is to be done about media before a firing: jobs that are made ahead of it, or again for what failed, and the receiver

@@ -1,4 +1,5 @@
 public import SatchelCore
+package import Stores
 package import Platform
 import Synchronization
 
@@ -35,7 +36,7 @@ public protocol FiringRenderer: Sendable {
 /// A firing is one transaction where its media are ready: the firing and the next instant of its notification, its payload,
 /// its links and its call. Else the payload, with what leaves with it, is a second one. What a crash leaves between the two is
 /// completed by whoever looks next. Several processes may serve the same store, which shares out what is due among them
-/// (``NotificationRecords``); of two that fire the same instant one does.
+/// (``RecordStore``); of two that fire the same instant one does.
 ///
 /// Payloads whose media are ready are made before their instants, one after the other and while nothing is due, so that many of
 /// one instant leave sooner: see ``FiringDrafts``.
@@ -57,7 +58,7 @@ public final class NotificationService: Sendable {
     /// Between two looks at the zone rules' files.
     private static let rulesInterval: Duration = .seconds(600)
 
-    let records: any NotificationRecords & NotificationMediaRecords & JobQueue & JobRecords
+    let records: RecordStore
     let jobs: JobService
     /// Of jobs that are made for firings.
     let quotas: TenantQuotas
@@ -71,8 +72,8 @@ public final class NotificationService: Sendable {
 
     /// - Parameter ahead: How long before its instant a payload may be made.
     package init(
-        records: any NotificationRecords & NotificationMediaRecords & JobQueue & JobRecords, jobs: JobService,
-        zones: TimeZoneDatabase, quotas: TenantQuotas = TenantQuotas(), ahead: Duration = NotificationService.ahead
+        records: RecordStore, jobs: JobService, zones: TimeZoneDatabase, quotas: TenantQuotas = TenantQuotas(),
+        ahead: Duration = NotificationService.ahead
     ) {
         self.records = records
         self.jobs = jobs

@@ -1,4 +1,5 @@
 internal import AsyncHTTPClient
+public import Stores
 public import SatchelCore
 internal import FoundationEssentials
 internal import Ingest
@@ -36,11 +37,11 @@ public final class EventRelay: Sendable {
     private static let firstPause: Duration = .milliseconds(200)
     private static let longestPause: Duration = .seconds(5)
 
-    private let passes: any NodePasses
+    private let passes: KeyedPasses
     private let userAgent: String
     private let count = Mutex(0)
 
-    public init(_ passes: any NodePasses, userAgent: String) {
+    public init(_ passes: KeyedPasses, userAgent: String) {
         self.passes = passes
         self.userAgent = userAgent
     }

@@ -1,4 +1,5 @@
 public import SatchelCore
+public import Stores
 import Crypto
 import Ingest
 public import NIOCore
@@ -77,7 +78,7 @@ public final class UploadService: Sendable {
     /// Files that are made durable at once: those of many slow uploads take their turns, so that the disk has room for others.
     private static let syncsAtOnce: Int64 = 4
 
-    let records: any UploadRecords
+    let records: RecordStore
     let quotas: TenantQuotas
     let syncs = AsyncSemaphore(capacity: syncsAtOnce)
     let files: any UploadFiles
@@ -85,7 +86,7 @@ public final class UploadService: Sendable {
     private let jobs: JobService
     private let state = Mutex(State())
 
-    public init(records: any UploadRecords, sources: any SourceStore, jobs: JobService, quotas: TenantQuotas) {
+    public init(records: RecordStore, sources: any SourceStore, jobs: JobService, quotas: TenantQuotas) {
         self.records = records
         self.quotas = quotas
         self.jobs = jobs

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+public import Stores
 public import SatchelCore
 import CodecPool
 import Crypto
@@ -39,7 +40,7 @@ public final class WebhookSender: Sendable {
     /// The longest pause after the store failed.
     private static let longestPause: Duration = .seconds(5)
 
-    private let records: any WebhookQueue & AccessRecords & RenditionKeyRecords & NodeCounting
+    private let records: RecordStore
     private let workers: @Sendable () -> Int
     private let client: GuardedClient
     private let schedule: WebhookSchedule
@@ -55,9 +56,8 @@ public final class WebhookSender: Sendable {
     ///   - userAgent: Such as `Satchel/1.0`.
     ///   - resolve: Stands in for the system's name service.
     public convenience init(
-        records: any WebhookQueue & AccessRecords & RenditionKeyRecords & NodeCounting,
-        among workers: @escaping @Sendable () -> Int = { 1 },
-        guardedBy gate: FetchGuard, userAgent: String, resolve: Fetcher.Resolve? = nil,
+        records: RecordStore, among workers: @escaping @Sendable () -> Int = { 1 }, guardedBy gate: FetchGuard,
+        userAgent: String, resolve: Fetcher.Resolve? = nil,
         schedule: WebhookSchedule = WebhookSchedule(), secrets: @escaping Secrets, content: @escaping Content
     ) {
         self.init(
@@ -68,11 +68,9 @@ public final class WebhookSender: Sendable {
     }
 
     init(
-        records: any WebhookQueue & AccessRecords & RenditionKeyRecords & NodeCounting,
-        among workers: @escaping @Sendable () -> Int = { 1 }, client: GuardedClient,
-        schedule: WebhookSchedule,
-        timeLimit: Duration,
-        interval: Duration, secrets: @escaping Secrets, content: @escaping Content
+        records: RecordStore, among workers: @escaping @Sendable () -> Int = { 1 }, client: GuardedClient,
+        schedule: WebhookSchedule, timeLimit: Duration, interval: Duration, secrets: @escaping Secrets,
+        content: @escaping Content
     ) {
         self.records = records
         self.workers = workers

@@ -21,7 +21,7 @@ public struct StoreCopy: Sendable {
     ///   - bytes: What keeps blobs and sources there.
     /// - Throws: `notCopied`.
     public init(of source: Store, to database: StoreDatabase, bytes: ByteStores) throws(StoreError) {
-        guard let records = (source.records as? SQLRecordStore)?.engine as? SQLiteEngine,
+        guard let records = source.records.engine as? SQLiteEngine,
             records.connections is DatabasePool
         else { throw .notCopied(path: source.directory) }
         self.source = source

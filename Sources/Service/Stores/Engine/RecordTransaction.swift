@@ -16,7 +16,7 @@ protocol StatementSender {
 /// All that it needs to know it has as values: its body runs on a thread of the engine, where no task's values are.
 final class RecordTransaction: StatementSender {
     private let sender: any StatementSender
-    let store: SQLRecordStore
+    let store: RecordStore
     let now: Instant
     /// The actor for the audit list.
     private let actor: AuditActor
@@ -50,7 +50,7 @@ final class RecordTransaction: StatementSender {
         var jobs = 0
     }
 
-    init(_ sender: any StatementSender, of store: SQLRecordStore, at now: Instant, by actor: AuditActor) {
+    init(_ sender: any StatementSender, of store: RecordStore, at now: Instant, by actor: AuditActor) {
         self.sender = sender
         self.store = store
         self.now = now

@@ -32,7 +32,7 @@ extension Store {
     /// - Throws: ``StoreError/malformed(path:faults:)``, ``StoreError/noRoom(path:needed:free:)``; `store_failed` also
     ///   where the store can't be copied; `store_full`.
     public func backup(into backup: BackupDirectory) async throws -> BackupReport {
-        guard let engine = (records as? SQLRecordStore)?.engine as? SQLiteEngine, let removals else {
+        guard let engine = records.engine as? SQLiteEngine, let removals else {
             throw AttachmentError.storeFailed(
                 reason: "only a store that keeps its bytes in its directory can be backed up")
         }

@@ -89,7 +89,7 @@ extension Store {
                 throw StoreError(error)
             }
             return try Store(scratch: scratch, keys: keys, bytes: bytes, needsKeys: needsKeys) {
-                SQLRecordStore(
+                RecordStore(
                     pool, keys: $0, garbage: $1, garbageDelay: database.garbageDelay, notifies: database.notifies,
                     timing: PostgresNode.Timing(deadAfter: database.deadAfter, steadiness: database.deadAfter),
                     advertising: database.advertises)

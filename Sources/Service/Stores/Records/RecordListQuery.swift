@@ -19,7 +19,7 @@ struct RecordListQuery: Sendable {
         _ table: ListedTable, of tenant: TenantID, where filter: RecordFilter, after cursor: String?, limit: Int,
         rare label: JobLabel?, between places: PlaceRange, longest: Int
     ) {
-        self.limit = SQLRecordStore.pageLength(limit)
+        self.limit = RecordStore.pageLength(limit)
         var rest = filter
         var conditions = Conditions()
         let (way, place, isInOrder) = Self.way(table, of: tenant, &rest, rare: label, &conditions)
@@ -200,11 +200,11 @@ extension RecordTransaction {
                     """
                     SELECT count(*) AS n FROM (
                         SELECT 1 FROM labels WHERE tenant = $1 AND key = $2 AND value = $3 LIMIT $4) AS found
-                    """, [.raw(tenant), .text(label.key), .text(label.value), .int(SQLRecordStore.rareLabel)])
+                    """, [.raw(tenant), .text(label.key), .text(label.value), .int(RecordStore.rareLabel)])
             }
         ).map { try $0.first?.int("n") ?? 0 }
         guard let rarest = zip(labels, counts).min(by: { $0.1 < $1.1 }) else { return nil }
-        return table == .attachments && rarest.1 >= SQLRecordStore.rareLabel ? nil : rarest.0
+        return table == .attachments && rarest.1 >= RecordStore.rareLabel ? nil : rarest.0
     }
 
     /// Between which places everything lies that was created at a filter's times.

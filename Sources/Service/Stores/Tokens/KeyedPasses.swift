@@ -4,7 +4,7 @@ internal import FoundationEssentials
 
 /// By the keys that the nodes of a store share. Nothing is kept of it: a pass is for one job, for one node, and for a minute by
 /// whichever clock, and who takes it proves in turn that it has the keys.
-struct KeyedPasses: NodePasses {
+public struct KeyedPasses: Sendable {
     let keys: KeyRing
     /// This node's id.
     let node: String
@@ -21,13 +21,10 @@ struct KeyedPasses: NodePasses {
         var at: Int64
     }
 
-    func pass(for subscription: EventSubscription, to node: String) -> NodePass? {
-        pass(for: subscription, to: node, at: .wallClock())
-    }
-
-    func admit(_ pass: String) -> (subscription: EventSubscription, proof: String)? { admit(pass, at: .wallClock()) }
-
-    func pass(for subscription: EventSubscription, to node: String, at now: Instant) -> NodePass? {
+    /// For another node; nil where none can be made.
+    public func pass(
+        for subscription: EventSubscription, to node: String, at now: Instant = .wallClock()
+    ) -> NodePass? {
         let payload = Payload(
             tenant: subscription.job.tenant, job: subscription.job.job, generation: subscription.generation,
             at: now.milliseconds)
@@ -39,7 +36,11 @@ struct KeyedPasses: NodePasses {
             proof: Data(Self.code("answer", text, node, key)).base64URL)
     }
 
-    func admit(_ pass: String, at now: Instant) -> (subscription: EventSubscription, proof: String)? {
+    /// What the node that shows a pass may hear, and the proof that this node answers; nil for a pass that is no good here
+    /// and now.
+    public func admit(
+        _ pass: String, at now: Instant = .wallClock()
+    ) -> (subscription: EventSubscription, proof: String)? {
         guard pass.utf8.count <= Self.longest else { return nil }
         let parts = pass.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, let key = keys.nodeKey(parts[0]), let code = Data(anyBase64: parts[2]) else {
@@ -69,7 +70,7 @@ struct KeyedPasses: NodePasses {
 
 extension Store {
     /// Nil where no other node could be asked.
-    public var passes: (any NodePasses)? {
-        (records as? SQLRecordStore)?.engine.cluster.map { KeyedPasses(keys: keys, node: $0.members.id) }
+    public var passes: KeyedPasses? {
+        records.engine.cluster.map { KeyedPasses(keys: keys, node: $0.members.id) }
     }
 }

@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Stores
 import Foundation
 import Ingest
 import Platform
@@ -47,7 +48,7 @@ struct Mirror: Sendable {
     /// - Throws: An error of the records. Files that can't be written are in the result.
     func write(
         _ renditions: [RenditionRole: Rendition], of attachment: AttachmentID, at shown: Data, isNew: Bool,
-        from records: any JobRecords
+        from records: RecordStore
     ) async throws -> Written {
         var written = Written()
         let stem = stem(of: shown)

@@ -8,7 +8,7 @@ import Synchronization
 /// records have all results, so that each machine can summarize the whole run.
 struct SharedBatchRun: Sendable {
     let context: ProcessingContext
-    let runs: any SharedRuns
+    let runs: SharedRuns
     let profile: Profile
     let mirror: Mirror?
     let retrying: FailureRetry

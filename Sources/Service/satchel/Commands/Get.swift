@@ -81,7 +81,7 @@ struct Get: AsyncParsableCommand {
 
     /// Returns the opened encryption of a rendition, or `nil` if its bytes are written unchanged.
     private func encryption(
-        of rendition: Rendition?, _ owner: TenantID, _ records: any RenditionKeyRecords
+        of rendition: Rendition?, _ owner: TenantID, _ records: RecordStore
     ) throws -> MediaEncryption? {
         guard !encrypted, let rendition, let sealed = rendition.encryption else { return nil }
         let opened = records.unseal(sealed, of: owner, for: rendition.sha256)
@@ -93,9 +93,7 @@ struct Get: AsyncParsableCommand {
         return opened
     }
 
-    private func found(
-        in records: any JobRecords & AccessRecords
-    ) async throws -> (BlobName, Rendition?, TenantID) {
+    private func found(in records: RecordStore) async throws -> (BlobName, Rendition?, TenantID) {
         if let lease {
             let token = lease == "-" ? readLine() ?? "" : lease
             guard let found = try await records.open(AccessToken(secretText: token), role: rendition ?? .main) else {

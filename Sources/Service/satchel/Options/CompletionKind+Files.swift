@@ -65,7 +65,7 @@ extension CompletionKind {
 
     /// Finds ids in the store that the command line names; none if there is no store.
     private static func identifiers(
-        _ find: @escaping @Sendable (any RecordStore, TenantID, _ prefix: String) async throws -> [String]
+        _ find: @escaping @Sendable (RecordStore, TenantID, _ prefix: String) async throws -> [String]
     ) -> CompletionKind {
         .custom { words, _, prefix in
             let typed = TypedOptions(words)

@@ -9,7 +9,7 @@ enum DevelopmentKey {
     /// Creates and prints the key if there is no other active one.
     ///
     /// - Returns: The id of the key; `nil` if it isn't needed.
-    static func makeIfNeeded(in records: any RecordStore) async throws -> String? {
+    static func makeIfNeeded(in records: RecordStore) async throws -> String? {
         let now = try await records.now()
         let good = try await records.keys(of: nil).filter {
             $0.revokedAt == nil && $0.expiresAt.map { $0 > now } ?? true

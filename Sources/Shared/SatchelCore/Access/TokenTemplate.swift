@@ -136,27 +136,3 @@ public struct TokenTemplate: Hashable, Sendable, Codable {
         return pieces + [.bytes(rest)]
     }
 }
-
-extension AccessRecords where Self: RenditionKeyRecords {
-    /// A text with its tokens and keys, those that have ended in short.
-    public func text(of template: TokenTemplate, of tenant: TenantID) async throws(AttachmentError) -> Data {
-        let tokens = try await tokens(template.tokens, of: tenant)
-        return template.text(with: tokens, keys: try await keys(at: template.keys, tokens))
-    }
-
-    /// What opens renditions, as it stands in a text.
-    ///
-    /// - Parameter tokens: Of the links by which they are found.
-    public func keys(
-        at places: Set<RenditionKeyPlace>, _ tokens: [String: AccessToken]
-    ) async throws(AttachmentError) -> [RenditionKeyPlace: String] {
-        var keys: [RenditionKeyPlace: String] = [:]
-        for place in places {
-            guard let token = tokens[place.link], let access = try await open(token, role: place.role),
-                let sealed = access.rendition.encryption
-            else { continue }
-            keys[place] = unseal(sealed, of: access.tenant, for: access.rendition.sha256).secretText
-        }
-        return keys
-    }
-}

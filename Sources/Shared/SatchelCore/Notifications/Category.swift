@@ -266,3 +266,11 @@ extension ContentControl: Codable {
         try fields.encode(to: encoder)
     }
 }
+
+extension CategoryLimits {
+    /// - Parameter count: Of the categories that a tenant has.
+    /// - Throws: `quota_exceeded` where there can't be one more.
+    public static func admit(_ count: Int) throws(AttachmentError) {
+        try QuotaSubject.categories.admit(count, of: categories)
+    }
+}

@@ -17,7 +17,7 @@ import Testing
         /// How long after ``begin(_:_:_:)`` the key is good no more.
         var overlap: Duration { self == .rotated ? .milliseconds(700) : .zero }
 
-        func begin(_ key: APIKeyRecord, in records: any RecordStore) async throws {
+        func begin(_ key: APIKeyRecord, in records: RecordStore) async throws {
             switch self {
             case .revoked: #expect(try await records.revokeKey(key.id))
             case .rotated: #expect(try await records.rotateKey(key.id, overlap: overlap) != nil)

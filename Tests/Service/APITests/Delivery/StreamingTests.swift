@@ -222,7 +222,7 @@ private final class StreamedBlobs: BlobStore {
     @Test func `a stream ends where nobody can say for a second that its access wasn't taken back`() async throws {
         let memory = try StoreMemory(countsRevocations: false)
         try await LiveService.run({ $0.memory = memory }) { live in
-            let records = try #require(live.store.records as? SQLRecordStore)
+            let records = live.store.records
             func rename(_ table: String, to name: String) async throws {
                 try await records.write { work in _ = try work.run("ALTER TABLE \(table) RENAME TO \(name)") }
             }

@@ -17,7 +17,7 @@ import Testing
         _ text: String, hiding tokens: [AccessToken] = [], to url: String, subject: String? = nil,
         giveUpAfter time: Duration? = nil, in live: LiveService
     ) async throws -> String {
-        let records = try #require(live.store.records as? SQLRecordStore)
+        let records = live.store.records
         let id = UUID.version7().uuidString.lowercased()
         let tenant = live.tenant
         try await records.write { work in
@@ -156,7 +156,7 @@ import Testing
                 let other = try await enqueue("{}", to: origin.url("/other"), subject: "s", in: live)
                 try await eventually { origin.count(of: "/other") >= 2 }
                 let tenant = live.tenant
-                try await #require(live.store.records as? SQLRecordStore).write { work in
+                try await live.store.records.write { work in
                     _ = try work.send([work.cancelling(callsOf: "s", tenant: tenant, reason: "superseded")])
                 }
                 let calledOff = try await live.send(.get, "/v1/calls/\(other)").json

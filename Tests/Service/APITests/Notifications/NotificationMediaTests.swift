@@ -1,5 +1,6 @@
 import API
 import SatchelCore
+import Stores
 import Foundation
 import Jobs
 import ServiceTestSupport

@@ -52,13 +52,13 @@ import Testing
             throws
         {
             store = try Store(bytesIn: memory) { keys, garbage in
-                SQLRecordStore(PostgresPool(parameters), keys: keys, garbage: garbage, timing: timing)
+                RecordStore(PostgresPool(parameters), keys: keys, garbage: garbage, timing: timing)
             }
             service = NotificationService(
                 records: store.records, jobs: try bench.jobs(in: store), zones: TimeZoneDatabase())
         }
 
-        var others: Int { ((store.records as? SQLRecordStore)?.engine.cluster?.members.census.firing.count ?? 0) - 1 }
+        var others: Int { (store.records.engine.cluster?.members.census.firing.count ?? 0) - 1 }
 
         func work() -> Task<Void, Never> { Task { await service.run(by: renderer) } }
     }
@@ -159,10 +159,10 @@ import Testing
             }
             let first = nodes[0].work()
             try await eventually("it works") { try await !Self.fired(in: store).isEmpty }
-            let parameters = try #require((store.records as? SQLRecordStore)?.engine.cluster).pool.parameters
+            let parameters = try #require(store.records.engine.cluster).pool.parameters
             let new = try Node(
                 parameters, StoreMemory(),
-                try #require((store.records as? SQLRecordStore)?.engine.cluster).members.timing,
+                try #require(store.records.engine.cluster).members.timing,
                 beside: bench)
             await new.store.records.join(as: .all)
             let second = new.work()

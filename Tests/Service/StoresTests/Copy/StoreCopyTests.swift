@@ -68,7 +68,7 @@ import Testing
             return try Store(
                 scratch: directory.path + "/scratch", keys: keys, bytes: bytes
             ) { [clock] keys, garbage in
-                SQLRecordStore(
+                RecordStore(
                     PostgresPool(parameters), keys: keys, garbage: garbage, garbageDelay: .zero,
                     clock: .fixed { clock.server },
                     timing: PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero))

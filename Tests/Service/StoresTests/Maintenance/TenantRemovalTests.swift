@@ -43,7 +43,7 @@ import Testing
     }
 
     /// Whether a token opens anything.
-    private func opens(_ token: AccessToken, _ records: any RecordStore) async throws -> Bool {
+    private func opens(_ token: AccessToken, _ records: RecordStore) async throws -> Bool {
         if try await records.grant(of: token) != nil { return true }
         if try await records.open(token, role: .main) != nil { return true }
         return try await records.ticket(of: token, .respond) != nil

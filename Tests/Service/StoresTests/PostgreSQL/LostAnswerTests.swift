@@ -19,7 +19,7 @@ import Testing
         let parameters = try PostgresParameters(
             "postgres://\(PostgresServer.user)@127.0.0.1:\(cutter.port)/\(database.name)", application: "tests")
         store = try Store(bytesIn: StoreMemory()) { keys, garbage in
-            SQLRecordStore(
+            RecordStore(
                 PostgresPool(parameters, writers: 1), keys: keys, garbage: garbage, garbageDelay: .zero,
                 timing: PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero, rescue: .zero))
         }
@@ -27,7 +27,7 @@ import Testing
         self.cutter = cutter
     }
 
-    private var records: any RecordStore { store.records }
+    private var records: RecordStore { store.records }
 
     /// The value of a write after the answer to its first commit was lost.
     private func cut<Value>(_ write: () async throws -> Value) async throws -> Value {

@@ -65,7 +65,7 @@ import Testing
         // The first look was before: what runs out since is not found.
         clock.advance(.seconds(61))
         #expect(try await steady.claimNext() == nil)
-        let id = try #require(gone.records as? SQLRecordStore).node.id
+        let id = gone.records.node.id
         try database.server.execute("DELETE FROM nodes WHERE id = '\(id)'", in: database.name)
         let rescued = try await whenFound("the jobs", within: .seconds(300)) { try await steady.claimNext() }
         let other = try #require(try await steady.claimNext())

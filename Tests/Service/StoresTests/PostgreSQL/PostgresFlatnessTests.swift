@@ -143,7 +143,7 @@ import Testing
     }
 
     /// Ten at once, as busy nodes do.
-    private func pass(_ count: Int, through records: any RecordStore) async throws {
+    private func pass(_ count: Int, through records: RecordStore) async throws {
         for _ in 0..<count { _ = try await records.submit(.sample(priority: .interactive), Self.options) }
         let claims = try await records.claim(
             ClaimCapacity(count), from: .lane(.fetch), by: Self.worker, for: .seconds(60))
@@ -206,7 +206,7 @@ import Testing
         return least
     }
 
-    private func claim(from records: any RecordStore) async throws -> Claim? {
+    private func claim(from records: RecordStore) async throws -> Claim? {
         // With more room than there are jobs.
         try await records.claim(ClaimCapacity(4), from: .lane(.fetch), by: Self.worker, for: .seconds(60)).first
     }

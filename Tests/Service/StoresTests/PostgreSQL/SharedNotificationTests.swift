@@ -29,7 +29,7 @@ import Testing
     }
 
     private func firing(_ store: Store) -> Int {
-        (store.records as? SQLRecordStore)?.engine.cluster?.members.census.firing.count ?? 0
+        store.records.engine.cluster?.members.census.firing.count ?? 0
     }
 
     private func put(_ numbers: Range<Int>, at instant: Instant, in store: Store) async throws {
@@ -89,7 +89,7 @@ import Testing
         let command = try database.open(bytesIn: memory, clock, timing: Self.timing)
         #expect(try await command.claimNext() == nil)
         try await eventually("all are known", within: .seconds(300)) {
-            stores.allSatisfy { ($0.records as? SQLRecordStore)?.engine.cluster?.members.census.ids.count == 4 }
+            stores.allSatisfy { $0.records.engine.cluster?.members.census.ids.count == 4 }
         }
         try await put(0..<Self.count, at: clock.now, in: front)
         expectShares([try await due(stores[0]), try await due(stores[1])])
@@ -148,7 +148,7 @@ import Testing
         try await put(0..<Self.count, at: clock.now, in: living)
         expectShares([try await due(silent), try await due(living)])
         // It says nothing for six minutes.
-        let id = (silent.records as? SQLRecordStore)?.node.id ?? ""
+        let id = silent.records.node.id
         try database.server.execute(
             "UPDATE nodes SET heartbeat_at = heartbeat_at - 360000 WHERE id = '\(id)'", in: database.name)
         try await eventually("its silence", within: .seconds(300)) { firing(living) == 1 }

@@ -18,7 +18,7 @@ import Testing
     }
 
     /// A machine's store, and its runs.
-    private func machine() throws -> (store: Store, runs: any SharedRuns) {
+    private func machine() throws -> (store: Store, runs: SharedRuns) {
         let store = try database.open(bytesIn: memory, clock)
         return (store, try #require(store.records.sharedRuns))
     }
@@ -42,7 +42,7 @@ import Testing
     }
 
     private static func submit(
-        _ page: RunPage, of run: RunID, to runs: any SharedRuns, retrying: FailureRetry = .none
+        _ page: RunPage, of run: RunID, to runs: SharedRuns, retrying: FailureRetry = .none
     ) async throws -> [RunAnswer]? {
         try await runs.submit(page, of: run, retrying: retrying) { $0 + "\($1.count);" }
     }

@@ -19,7 +19,7 @@ import Testing
             database, keys: home.path + "/keys", scratch: home.path + "/scratch",
             bytes: .files(in: home.path + "/bytes"))
         await store.records.join(as: .all)
-        let pool = try #require((store.records as? SQLRecordStore)?.engine.cluster?.pool)
+        let pool = try #require(store.records.engine.cluster?.pool)
         async let slow = pool.rows("SELECT pg_sleep(6)")
         let busyUntil = ContinuousClock.now + .seconds(5)
         while .now < busyUntil {

@@ -68,14 +68,14 @@ import Testing
         #expect(records.pace == often)
         records.listen { _ in }
         try await eventually { records.pace == QueuePace(work: .milliseconds(250), ends: .milliseconds(50)) }
-        let quiet = SQLRecordStore(
+        let quiet = RecordStore(
             PostgresPool(records.pool.parameters), keys: records.keys, garbage: records.garbage, notifies: false)
         quiet.listen { _ in }
         #expect(quiet.pace == often && quiet.wakeups.status == .unknown)
         let database = try fixture.requireDatabase()
         let pooler = try PgBouncer(before: database.server, connections: 2)
         // A pooler that nobody told of.
-        let behind = SQLRecordStore(
+        let behind = RecordStore(
             PostgresPool(try PostgresParameters(pooler.url(database.name), application: "tests")), keys: records.keys,
             garbage: records.garbage)
         behind.listen { _ in }

@@ -172,7 +172,7 @@ import Testing
 
     /// Of each when it is asked again: statements are prepared, and what is found out once is known.
     private func steps(
-        of questions: [@Sendable () async throws -> Void], in records: SQLRecordStore
+        of questions: [@Sendable () async throws -> Void], in records: RecordStore
     ) async throws -> [Int] {
         var steps: [Int] = []
         for question in questions {
@@ -471,7 +471,7 @@ struct FilledStore: ~Copyable {
     let tickets: [(Ticket, AccessToken)]
 
     var store: Store { fixture.store }
-    var records: SQLRecordStore {
+    var records: RecordStore {
         var records = fixture.sqlite
         records.longestSearch = 10
         return records
@@ -540,7 +540,7 @@ struct FilledStore: ~Copyable {
     }
 }
 
-extension SQLRecordStore {
+extension RecordStore {
     /// The steps that the connections' statements have taken since this was last asked.
     fileprivate func takeSteps(ofReaders: Bool = true) async throws -> Int {
         let readers = ofReaders ? connections.configuration.maximumReaderCount : 0

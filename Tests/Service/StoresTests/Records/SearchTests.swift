@@ -173,8 +173,8 @@ import Testing
 
 extension RecordStore {
     /// The same, with pages that look at so few rows.
-    func looking(at rows: Int) -> any RecordStore {
-        guard var store = self as? SQLRecordStore else { return self }
+    func looking(at rows: Int) -> RecordStore {
+        var store = self
         store.longestSearch = rows
         return store
     }

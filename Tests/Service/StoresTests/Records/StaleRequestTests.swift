@@ -13,9 +13,9 @@ import Testing
     /// Something that a request changes.
     struct Operation: CustomTestStringConvertible, Sendable {
         var testDescription: String
-        var perform: @Sendable (any RecordStore) async throws -> Void
+        var perform: @Sendable (RecordStore) async throws -> Void
 
-        init(_ name: String, _ perform: @escaping @Sendable (any RecordStore) async throws -> Void) {
+        init(_ name: String, _ perform: @escaping @Sendable (RecordStore) async throws -> Void) {
             testDescription = name
             self.perform = perform
         }

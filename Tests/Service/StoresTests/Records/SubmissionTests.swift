@@ -367,8 +367,7 @@ extension Fixture {
 extension RecordStore {
     /// The sums over the slots are what the rows come to.
     func expectTrueCounts() async throws {
-        guard let records = self as? SQLRecordStore else { throw Unexpected() }
-        let differences = try await records.read { work in
+        let differences = try await read { work in
             try work.run(
                 """
                 SELECT tenant AS name FROM (

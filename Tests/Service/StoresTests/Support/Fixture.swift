@@ -96,7 +96,7 @@ struct RecordDatabase: Sendable {
         let parameters = try PostgresParameters(
             pooler?.url(name) ?? url, application: "tests", isPooled: pooler != nil)
         return try Store(bytesIn: memory) { keys, own in
-            SQLRecordStore(
+            RecordStore(
                 PostgresPool(parameters, writers: writers, limit: .seconds(600)), keys: keys, garbage: garbage ?? own,
                 garbageDelay: garbageDelay, clock: .fixed { clock.server }, timing: timing)
         }
@@ -111,7 +111,7 @@ struct RecordDatabase: Sendable {
         return try Store(
             scratch: path + "/store", keys: path + "/keys", bytes: bytes
         ) { keys, garbage in
-            SQLRecordStore(
+            RecordStore(
                 PostgresPool(parameters, limit: .seconds(600)), keys: keys, garbage: garbage, garbageDelay: .zero,
                 clock: .fixed { clock.server },
                 timing: PostgresNode.Timing(deadAfter: .seconds(300), steadiness: .zero, rescue: .zero))
@@ -219,17 +219,15 @@ struct Fixture: ~Copyable {
         ) { clock.now }
     }
 
-    var records: any RecordStore { store.records }
+    var records: RecordStore { store.records }
 
     /// For what is about SQLite alone.
-    var sqlite: SQLRecordStore { store.sqlite }
+    var sqlite: RecordStore { store.sqlite }
 
     /// For what is about PostgreSQL alone.
-    var postgres: SQLRecordStore {
-        guard let postgres = store.records as? SQLRecordStore, postgres.engine.cluster != nil else {
-            preconditionFailure("this store isn't in PostgreSQL")
-        }
-        return postgres
+    var postgres: RecordStore {
+        precondition(store.records.engine.cluster != nil, "this store isn't in PostgreSQL")
+        return store.records
     }
 
     /// That of a store in PostgreSQL.
@@ -281,11 +279,9 @@ extension S3Client {
 
 extension Store {
     /// For what is about SQLite alone.
-    var sqlite: SQLRecordStore {
-        guard let sqlite = records as? SQLRecordStore, sqlite.engine is SQLiteEngine else {
-            preconditionFailure("this store isn't in SQLite")
-        }
-        return sqlite
+    var sqlite: RecordStore {
+        precondition(records.engine is SQLiteEngine, "this store isn't in SQLite")
+        return records
     }
 
     /// For what is about files alone.
@@ -419,7 +415,7 @@ extension AttachmentOutcome {
     }
 }
 
-extension SQLRecordStore {
+extension RecordStore {
     /// The engine of a store in SQLite.
     var file: SQLiteEngine {
         guard let file = engine as? SQLiteEngine else { preconditionFailure("this store isn't in SQLite") }

@@ -6,7 +6,7 @@ import PostgresTestSupport
 
 /// Tells what a server reads for a store's records: entries of indexes, rows of scans, and pages, which are the same on every machine.
 struct ReadMeter {
-    let records: any RecordStore
+    let records: RecordStore
     private let pool: PostgresPool
     private let database: RecordDatabase
 
@@ -25,8 +25,7 @@ struct ReadMeter {
         (timing.room.interval, timing.room.shortInterval) = (room, room)
         // Of one connection, which tells what it read whenever it is asked.
         records = try database.open(bytesIn: StoreMemory(), clock, writers: 1, timing: timing).records
-        guard let postgres = records as? SQLRecordStore else { throw Unexpected() }
-        pool = postgres.pool
+        pool = records.pool
         self.database = database
     }
 

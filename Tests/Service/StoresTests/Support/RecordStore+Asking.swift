@@ -13,8 +13,7 @@ extension RecordStore {
 
     /// The job that an idempotency key stands for; nil if the key may be used for another one.
     func job(submittedWith idempotencyKey: String, of tenant: TenantID) async throws -> JobRecord? {
-        let store = try #require(self as? SQLRecordStore)
-        return try await store.read { work in
+        try await read { work in
             try work.run(
                 "SELECT job FROM idempotency_keys WHERE tenant = $1 AND key = $2 AND created_at > $3",
                 [.raw(tenant), .text(idempotencyKey), .time(work.now - IdempotencyKey.lifetime)]

@@ -19,14 +19,12 @@ extension RecordStore {
 
     /// In a transaction of its own, as stores do it in those that make what a call tells of.
     func enqueue(_ call: OutgoingCall) async throws {
-        guard let records = self as? SQLRecordStore else { throw Unexpected() }
-        try await records.write { _ = try $0.send([$0.enqueueing(call)]) }
+        try await write { _ = try $0.send([$0.enqueueing(call)]) }
     }
 
     func cancelCalls(of subject: String, tenant: TenantID) async throws {
         let reason = "superseded"
-        guard let records = self as? SQLRecordStore else { throw Unexpected() }
-        try await records.write {
+        try await write {
             _ = try $0.send([$0.cancelling(callsOf: subject, tenant: tenant, reason: reason)])
         }
     }

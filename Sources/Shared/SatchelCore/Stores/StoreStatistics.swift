@@ -1,0 +1,31 @@
+/// How much there is, at one moment; cheap enough to be asked every few seconds.
+public struct StoreStatistics: Hashable, Sendable {
+    public struct Queue: Hashable, Sendable {
+        public var pending: Int
+        public var running: Int
+        /// Since the oldest pending job that is due became so.
+        public var oldestAges: [JobPriority: Duration]
+
+        public init(pending: Int = 0, running: Int = 0, oldestAges: [JobPriority: Duration] = [:]) {
+            self.pending = pending
+            self.running = running
+            self.oldestAges = oldestAges
+        }
+    }
+
+    /// The service's jobs that are not finished.
+    public var queues: [JobLane: Queue] = [:]
+    public var liveLeases = 0
+    /// Since the store was made: leases that ended by themselves, never stopped.
+    public var leasesLeftToExpire = 0
+    public var liveLinks = 0
+    public var liveGrants = 0
+    /// Bytes of all blobs, each counted once.
+    public var blobBytes: Int64 = 0
+    public var blobs = 0
+    public var pendingWebhooks = 0
+    /// Uploads that take bytes.
+    public var openUploads = 0
+
+    public init() {}
+}
