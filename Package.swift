@@ -80,9 +80,16 @@ var targets: [Target] = [
         ]),
     .target(name: "Postgres", dependencies: ["CPostgres"]),
     .target(
+        name: "Bytes",
+        dependencies: [
+            "SatchelCore", "Platform", "CSandbox",
+            .product(name: "Crypto", package: "swift-crypto"),
+            .product(name: "SystemPackage", package: "swift-system"),
+        ]),
+    .target(
         name: "Stores",
         dependencies: [
-            "SatchelCore", "Platform", "Postgres", "CSandbox",
+            "SatchelCore", "Platform", "Postgres", "Bytes",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "Crypto", package: "swift-crypto"),
             .product(name: "SystemPackage", package: "swift-system"),
@@ -140,8 +147,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "satchel",
         dependencies: [
-            "SatchelCore", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Payloads", "API", "HTTPServer",
-            "CSandbox",
+            "SatchelCore", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Bytes", "S3", "Payloads", "API",
+            "HTTPServer", "CSandbox",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
             .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -221,7 +228,7 @@ var targets: [Target] = [
     .testTarget(
         name: "StoresTests",
         dependencies: [
-            "SatchelCore", "Platform", "Postgres", "Stores", "S3", "TestSupport", "PostgresTestSupport",
+            "SatchelCore", "Platform", "Postgres", "Stores", "Bytes", "S3", "TestSupport", "PostgresTestSupport",
             .product(name: "SystemPackage", package: "swift-system"),
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -267,9 +274,9 @@ var targets: [Target] = [
     .testTarget(
         name: "APITests",
         dependencies: [
-            "SatchelCore", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Payloads", "API", "HTTPServer",
-            "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel-codec", "satchel-stills",
-            "fault-codec",
+            "SatchelCore", "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Bytes", "S3", "Payloads", "API",
+            "HTTPServer", "TestSupport", "ServiceTestSupport", "PostgresTestSupport", "satchel-codec",
+            "satchel-stills", "fault-codec",
             .product(name: "NIOCore", package: "swift-nio"),
             .product(name: "NIOPosix", package: "swift-nio"),
             .product(name: "NIOSSL", package: "swift-nio-ssl"),
@@ -438,8 +445,8 @@ let folders: [String: [String]] = [
         "Confinement", "MediaCodec", "satchel-codec", "satchel-stills",
     ],
     "Sources/Service": [
-        "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "S3", "Postgres", "CPostgres", "Payloads", "HTTPServer",
-        "API", "CAssets", "satchel",
+        "Platform", "Ingest", "CodecPool", "Jobs", "Stores", "Bytes", "S3", "Postgres", "CPostgres", "Payloads",
+        "HTTPServer", "API", "CAssets", "satchel",
     ],
     "Sources/Client": ["SatchelClient"],
     "Tests/Shared": ["SatchelCoreTests"],

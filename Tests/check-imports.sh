@@ -56,7 +56,8 @@ allow Ingest SatchelCore Platform SystemPackage CSandbox AsyncHTTPClient NIOCore
 allow CodecPool SatchelCore Platform CSandbox
 allow Jobs SatchelCore Platform Ingest CodecPool Stores AsyncHTTPClient NIOCore NIOHTTP1 Crypto
 allow Postgres CPostgres
-allow Stores SatchelCore Platform SystemPackage Postgres GRDB Crypto AsyncHTTPClient Logging CSandbox
+allow Bytes SatchelCore Platform SystemPackage Crypto CSandbox
+allow Stores SatchelCore Platform SystemPackage Postgres Bytes GRDB Crypto AsyncHTTPClient Logging
 allow S3 SatchelCore Platform CSandbox SystemPackage AsyncHTTPClient NIOCore NIOPosix NIOHTTP1 NIOSSL Crypto
 allow Payloads SatchelCore
 allow HTTPServer HummingbirdCore HTTPTypes NIOCore NIOPosix NIOHTTP1 NIOExtras NIOHTTPTypes NIOHTTPTypesHTTP1 NIOSSL \
@@ -65,7 +66,7 @@ allow API SatchelCore CAssets Platform Ingest CodecPool Jobs Stores Payloads HTT
     NIOPosix NIOHTTP1 Crypto Logging Metrics CoreMetrics ServiceLifecycle
 # What is Apple's alone behind `#if canImport`: the same library serves the phone. swift-crypto is CryptoKit there.
 allow SatchelClient CoreGraphics Crypto CryptoExtras Foundation FoundationNetworking UIKit UserNotifications UserNotificationsUI
-allow satchel Foundation SystemPackage SatchelCore Platform Ingest CodecPool Jobs Stores S3 Payloads API HTTPServer CSandbox AsyncHTTPClient NIOCore \
+allow satchel Foundation SystemPackage SatchelCore Platform Ingest CodecPool Jobs Stores Bytes S3 Payloads API HTTPServer CSandbox AsyncHTTPClient NIOCore \
     NIOHTTP1 NIOSSL ArgumentParser Configuration Yams Logging Metrics ServiceLifecycle
 
 # The codecs link what they call, as any program does: nothing is opened by its name but libvips' modules, in one place, and no

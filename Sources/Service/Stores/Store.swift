@@ -1,4 +1,5 @@
 public import SatchelCore
+public import Bytes
 internal import SystemPackage
 internal import Platform
 internal import FoundationEssentials

@@ -1,4 +1,5 @@
 internal import SatchelCore
+internal import Bytes
 internal import Platform
 
 extension StoreCopy {

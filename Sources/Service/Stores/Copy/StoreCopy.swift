@@ -1,4 +1,5 @@
 internal import SatchelCore
+public import Bytes
 internal import GRDB
 internal import Postgres
 

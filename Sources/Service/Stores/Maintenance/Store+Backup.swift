@@ -1,4 +1,5 @@
 public import SatchelCore
+internal import Bytes
 internal import Platform
 internal import SystemPackage
 

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Bytes
 internal import Platform
 internal import SystemPackage
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SatchelCore
+internal import Bytes
 import CodecPool
 import Foundation
 import Ingest

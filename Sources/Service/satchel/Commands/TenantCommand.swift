@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Bytes
 import API
 import ArgumentParser
 import Foundation

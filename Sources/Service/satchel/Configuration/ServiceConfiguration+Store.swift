@@ -1,4 +1,5 @@
 import SatchelCore
+internal import Bytes
 import Foundation
 import S3
 import Stores

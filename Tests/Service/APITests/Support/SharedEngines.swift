@@ -1,4 +1,5 @@
 import Foundation
+import Bytes
 import PostgresTestSupport
 import S3
 import Stores

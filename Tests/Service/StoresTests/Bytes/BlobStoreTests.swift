@@ -6,6 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Bytes
 @testable import Stores
 
 @Suite struct BlobStoreTests {

@@ -9,6 +9,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Bytes
 @testable import Stores
 
 @Suite(.timeLimit(.minutes(10))) struct StoreCopyTests {

@@ -5,6 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Bytes
 @testable import Stores
 
 /// Of a store in a directory alone, whose records and bytes are files of ours. A database and a bucket are backed up by their own means,

@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import Bytes
 @testable import Stores
 
 @Suite struct SweepTests {

@@ -1,5 +1,5 @@
-internal import SatchelCore
-internal import Platform
+package import SatchelCore
+package import Platform
 internal import Crypto
 internal import Glibc
 
@@ -56,7 +56,7 @@ extension Files {
     /// Hash and number of all bytes of a file.
     ///
     /// - Parameter expected: About as many bytes as it has; a small file takes less memory to read.
-    static func digest(
+    package static func digest(
         of file: borrowing Descriptor, expecting expected: Int64 = 1 << 20
     ) throws(SystemError) -> (sha256: String, bytes: Int64) {
         var hash = SHA256()

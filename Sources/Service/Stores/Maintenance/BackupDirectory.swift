@@ -1,4 +1,5 @@
 internal import SatchelCore
+internal import Bytes
 internal import SystemPackage
 internal import Platform
 internal import Glibc

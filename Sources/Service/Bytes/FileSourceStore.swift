@@ -1,5 +1,5 @@
 public import SatchelCore
-internal import SystemPackage
+package import SystemPackage
 internal import Platform
 internal import FoundationEssentials
 internal import Glibc
@@ -15,7 +15,7 @@ public struct FileSourceStore: SourceStore {
     }
 
     /// - Parameter removals: While it is held, nothing is removed.
-    init(directory: FilePath, removals: RemovalHold? = nil) {
+    package init(directory: FilePath, removals: RemovalHold? = nil) {
         self.directory = directory
         self.removals = removals
     }

@@ -1,5 +1,5 @@
 public import SatchelCore
-internal import SystemPackage
+package import SystemPackage
 internal import Platform
 internal import FoundationEssentials
 internal import Glibc
@@ -17,7 +17,7 @@ public struct FileStagingArea: StagingArea {
     ///   - directory: On the file system of the store that takes the files.
     ///   - scratch: Where ``ScratchFile``s with names ending in ``unfinished`` may be left as well.
     ///   - needsName: Whether nothing but names is tried.
-    init(directory: FilePath, scratch: FilePath, needsName: Bool = false) {
+    package init(directory: FilePath, scratch: FilePath, needsName: Bool = false) {
         self.directory = directory
         self.scratch = scratch
         way = Way(needsName: needsName)

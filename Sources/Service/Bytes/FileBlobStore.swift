@@ -1,5 +1,5 @@
 public import SatchelCore
-internal import SystemPackage
+package import SystemPackage
 internal import Platform
 internal import FoundationEssentials
 internal import Glibc
@@ -16,18 +16,18 @@ public struct FileBlobStore: BlobStore {
     /// - Parameters:
     ///   - store: The store's directory.
     ///   - removals: While it is held, nothing is removed.
-    init(store: FilePath, removals: RemovalHold? = nil) {
+    package init(store: FilePath, removals: RemovalHold? = nil) {
         directory = Self.directory(in: store)
         self.removals = removals
     }
 
-    static let shelves = (UInt8.min...UInt8.max).map { [$0].hexadecimal }
+    package static let shelves = (UInt8.min...UInt8.max).map { [$0].hexadecimal }
 
     private static func directory(in store: FilePath) -> FilePath { store.appending("blobs") }
 
     /// Makes the directories under `store`; what is in `blobs` is durable, the names in `store` are not yet. To
     /// be called until it succeeded once; what an earlier call that was cut off had made is made durable by the next.
-    static func prepare(_ store: FilePath) throws(SystemError) {
+    package static func prepare(_ store: FilePath) throws(SystemError) {
         let blobs = directory(in: store)
         try Files.makeDirectory(blobs)
         let descriptor = try Files.open(blobs, .readOnly, .directory, to: "open the directory '\(blobs)'")

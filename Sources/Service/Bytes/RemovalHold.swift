@@ -1,5 +1,5 @@
-internal import SatchelCore
-internal import SystemPackage
+package import SatchelCore
+package import SystemPackage
 internal import Platform
 internal import Glibc
 
@@ -7,7 +7,7 @@ internal import Glibc
 ///
 /// A lock on a file, which the kernel drops with the process. Removing comes after the commit of what made it possible:
 /// who sees the lock free removes only what no record refers to that is copied afterwards.
-final class RemovalHold: Sendable {
+package final class RemovalHold: Sendable {
     private let path: FilePath
     private let file: Descriptor
 
@@ -17,7 +17,7 @@ final class RemovalHold: Sendable {
         static let wait: Int32 = 38
     }
 
-    init(path: FilePath) throws(SystemError) {
+    package init(path: FilePath) throws(SystemError) {
         self.path = path
         file = try Self.open(path)
     }
@@ -41,7 +41,7 @@ final class RemovalHold: Sendable {
     }
 
     /// Holds it until the value ends, one after the other.
-    func hold() throws(SystemError) -> Held {
+    package func hold() throws(SystemError) -> Held {
         let holder = try Self.open(path)
         var lock = Self.whole
         while unsafe fcntl(holder.number, Command.wait, &lock) != 0 {
@@ -50,7 +50,7 @@ final class RemovalHold: Sendable {
         return Held(holder)
     }
 
-    final class Held: Sendable {
+    package final class Held: Sendable {
         private let descriptor: Descriptor
 
         fileprivate init(_ descriptor: consuming Descriptor) {

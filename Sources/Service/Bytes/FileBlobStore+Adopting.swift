@@ -1,4 +1,4 @@
-internal import SatchelCore
+package import SatchelCore
 internal import SystemPackage
 internal import Platform
 internal import Glibc
@@ -9,7 +9,7 @@ extension FileBlobStore {
     ///
     /// - Returns: False where a copy of its own was here already.
     /// - Throws: `not_in_store` also where the other's file has another size.
-    func adopt(_ blob: CommittedBlob, from other: any BlobStore) async throws(AttachmentError) -> Bool {
+    package func adopt(_ blob: CommittedBlob, from other: any BlobStore) async throws(AttachmentError) -> Bool {
         guard let path = path(of: blob.name), let file = try await missing(blob, from: other) else { return false }
         let number = file.release()
         try await BlockingWork.files { () throws(SystemError) in
@@ -19,7 +19,8 @@ extension FileBlobStore {
     }
 
     /// The file of a blob in another store; nil if this one has a copy that shares nothing with it.
-    func missing(_ blob: CommittedBlob, from other: any BlobStore) async throws(AttachmentError) -> Descriptor? {
+    package func missing(_ blob: CommittedBlob, from other: any BlobStore) async throws(AttachmentError) -> Descriptor?
+    {
         guard let path = path(of: blob.name) else { throw .storeFailed(reason: "a blob's name is not a file name") }
         do throws(AttachmentError) {
             guard case .file(let file) = try await other.content(of: blob.name, behind: nil) else {
@@ -43,7 +44,7 @@ extension FileBlobStore {
     /// Has a blob's name stand for the bytes of a blob of another store, in the place of what is there. It is durable.
     ///
     /// - Returns: False where those are gone.
-    func restore(
+    package func restore(
         _ name: BlobName, from other: BlobName, of store: FileBlobStore
     ) async throws(AttachmentError) -> Bool {
         guard let path = path(of: name) else { return false }
@@ -71,7 +72,7 @@ extension FileBlobStore {
     private static let replacement = ".new" + FileStagingArea.unfinished
 
     /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.
-    func syncNames() throws(SystemError) {
+    package func syncNames() throws(SystemError) {
         for shelf in Self.shelves {
             let directory = self.directory.appending(shelf)
             _ = try Files.removeAll(in: directory) { name, _ in name.hasSuffix(FileStagingArea.unfinished) }
@@ -82,7 +83,7 @@ extension FileBlobStore {
 
 extension FileSourceStore {
     /// Takes over a source under its own name, which is durable after ``syncNames()``.
-    func adopt(_ name: SourceName, from other: any SourceStore) async throws(AttachmentError) {
+    package func adopt(_ name: SourceName, from other: any SourceStore) async throws(AttachmentError) {
         guard let file = try await missing(name, from: other) else { return }
         let (path, number) = (try path(of: name), file.release())
         try await BlockingWork.files { () throws(SystemError) in
@@ -91,7 +92,7 @@ extension FileSourceStore {
     }
 
     /// The file of a source in another store; nil if this one has a copy that shares nothing with it.
-    func missing(_ name: SourceName, from other: any SourceStore) async throws(AttachmentError) -> Descriptor? {
+    package func missing(_ name: SourceName, from other: any SourceStore) async throws(AttachmentError) -> Descriptor? {
         let path = try path(of: name)
         let file = try await other.open(name)
         do throws(SystemError) { if try Files.isCopy(path, of: file) { return nil } } catch {
@@ -101,7 +102,7 @@ extension FileSourceStore {
     }
 
     /// Makes the names durable of all that was adopted, and removes what was left of copies that were cut off.
-    func syncNames() throws(SystemError) {
+    package func syncNames() throws(SystemError) {
         _ = try Files.removeAll(in: directory) { name, _ in name.hasSuffix(FileStagingArea.unfinished) }
         try Files.syncDirectory(directory)
     }
