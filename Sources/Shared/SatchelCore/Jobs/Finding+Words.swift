@@ -52,8 +52,9 @@ extension Finding {
         let lacks = "\(what) \(self.missing == 1 || part == .detail ? "is" : "are") missing"
         switch code.words.opening {
         case .truncated where part?.isTimed == true && missing != nil && total != nil:
-            return "The file is truncated: its header announces \(total ?? ""), and only the first "
-                + "\(Self.time(present)) are there\(code == .zeros ? ": \(cause)" : "").\(rule) Send it again, whole."
+            let (present, total) = Self.times(present, self.total ?? 0)
+            return "The file is truncated: its header announces \(total), and only the first \(present) are there"
+                + "\(code == .zeros ? ": \(cause)" : "").\(rule) Send it again, whole."
         case .truncated:
             return "The file is truncated: \(missing == nil ? cause : lacks).\(rule) Send it again, whole."
         case .damaged:
@@ -77,16 +78,20 @@ extension Finding {
     /// What a person reads in a table of results: `page 1 of 1000`, `without sound`, `damaged: 285 of 300 rows`.
     public var phrase: String {
         guard let part else { return cause }
-        func amount(_ value: Double) -> String { part.isTimed ? Self.clock(value) : Self.count(value) }
+        func share(_ amount: Double, _ total: Double) -> String {
+            guard part.isTimed else { return "\(Self.count(amount)) of \(Self.count(total))" }
+            let isClose = amount != total && Self.clock(amount) == Self.clock(total)
+            return "\(Self.clock(amount, isExact: isClose)) of \(Self.clock(total, isExact: isClose))"
+        }
         switch (code, missing, total) {
-        case (.limit, _, let total?): return "first \(amount(present)) of \(amount(total))"
-        case (.oneTaken, _, let total?): return "\(part.one) \(amount(present)) of \(amount(total))"
+        case (.limit, _, let total?): return "first \(share(present, total))"
+        case (.oneTaken, _, let total?): return "\(part.one) \(share(present, total))"
         case (.oneTaken, _, nil): return "first \(part.one)"
-        case (.mixedDown, _, let total?): return "\(amount(total)) channels mixed to 2"
-        case (.endsWithin, nil, let total?) where part.isTimed: return "damaged: ends at \(amount(total))"
-        case (.gap, let missing?, let total?): return "\(amount(missing)) of \(amount(total)) without \(part.bare)"
+        case (.mixedDown, _, let total?): return "\(Self.count(total)) channels mixed to 2"
+        case (.endsWithin, nil, let total?) where part.isTimed: return "damaged: ends at \(Self.clock(total))"
+        case (.gap, let missing?, let total?): return "\(share(missing, total)) without \(part.bare)"
         case (_, _?, let total?) where !isOfTime && part != .channels:
-            return "damaged: \(amount(present)) of \(amount(total))\(part.isTimed ? "" : " \(part.many)")"
+            return "damaged: \(share(present, total))\(part.isTimed ? "" : " \(part.many)")"
         default: return "without \(part.bare)"
         }
     }
@@ -96,8 +101,13 @@ extension Finding {
     /// The amounts as texts that differ where the amounts do.
     private var amounts: (missing: String?, total: String?) {
         guard part?.isTimed == true || isOfTime else { return (missing.map(Self.count), total.map(Self.count)) }
-        let isClose = missing != total && missing.map { Self.time($0) } == total.map { Self.time($0) }
-        return (missing.map { Self.time($0, isExact: isClose) }, total.map { Self.time($0, isExact: isClose) })
+        guard let missing, let total else { return (missing.map { Self.time($0) }, total.map { Self.time($0) }) }
+        return Self.times(missing, total)
+    }
+
+    private static func times(_ some: Double, _ all: Double) -> (String, String) {
+        let isClose = some != all && time(some) == time(all)
+        return (time(some, isExact: isClose), time(all, isExact: isClose))
     }
 
     /// Its amounts say when or how long, and not how much is missing.
@@ -121,21 +131,24 @@ extension Finding {
     /// `0.04 s`, `2.05 s`, `8 min 32 s`, `2 h 5 min`; at most 1,000 hours.
     private static func time(_ seconds: Double, isExact: Bool = false) -> String {
         let seconds = bounded(seconds)
-        let (whole, scale) = (Int(seconds.rounded()), isExact ? 10_000 : 100)
-        if whole >= 3600 { return "\(whole / 3600) h \(whole % 3600 / 60) min" }
-        if whole >= 60 { return "\(whole / 60) min \(whole % 60) s" }
+        let (whole, scale) = (Int(seconds.rounded()), isExact && seconds < 60 ? 10_000 : 100)
+        if whole >= 3600, !isExact { return "\(whole / 3600) h \(whole % 3600 / 60) min" }
+        if whole >= 60, !isExact { return "\(whole / 60) min \(whole % 60) s" }
         let parts = max(seconds > 0 ? 1 : 0, Int((seconds * Double(scale)).rounded()))
         return "\(parts / scale).\(String(parts % scale + scale).dropFirst()) s"
     }
 
-    /// `2.8 s`, `10 s`, `1:02`, `2:05:00`.
-    private static func clock(_ seconds: Double) -> String {
-        let whole = Int(bounded(seconds).rounded())
+    /// `2.8 s`, `10 s`, `1:02`, `2:05:00`; with hundredths `10.03 s`, `1:02.50`.
+    private static func clock(_ seconds: Double, isExact: Bool = false) -> String {
+        let (parts, scale) = isExact ? (bounded(seconds) * 100, 100) : (bounded(seconds), 1)
+        let whole = Int(parts.rounded()) / scale
         func two(_ number: Int) -> String { "\(number < 10 ? "0" : "")\(number)" }
-        if whole >= 3600 { return "\(whole / 3600):\(two(whole % 3600 / 60)):\(two(whole % 60))" }
-        if whole >= 60 { return "\(whole / 60):\(two(whole % 60))" }
+        let fraction = isExact ? ".\(two(Int(parts.rounded()) % scale))" : ""
+        if whole >= 3600 { return "\(whole / 3600):\(two(whole % 3600 / 60)):\(two(whole % 60))\(fraction)" }
+        if whole >= 60 { return "\(whole / 60):\(two(whole % 60))\(fraction)" }
         let tenths = Int((bounded(seconds) * 10).rounded())
-        return tenths % 10 == 0 || tenths >= 100 ? "\(whole) s" : "\(tenths / 10).\(tenths % 10) s"
+        return isExact || tenths % 10 == 0 || tenths >= 100
+            ? "\(whole)\(fraction) s" : "\(tenths / 10).\(tenths % 10) s"
     }
 }
 
