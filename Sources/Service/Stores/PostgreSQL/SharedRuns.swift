@@ -50,7 +50,7 @@ public struct SharedRuns: Sendable {
     ///
     /// - Parameter count: Makes the counts of those before, and of the answers to the jobs of this page, where none is
     ///   elsewhere.
-    /// - Returns: An answer for each job; nil where somebody else was first, and nothing was written.
+    /// - Returns: An answer for each job; nil if another process was first; then nothing was written.
     public func submit(
         _ page: RunPage, of run: RunID, retrying: FailureRetry,
         count: @escaping @Sendable (_ counts: String, _ answers: [RunAnswer]) throws -> String

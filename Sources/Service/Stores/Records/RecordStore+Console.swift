@@ -57,8 +57,8 @@ extension RecordStore {
 
     /// The session of a cookie, where it and its key are good now.
     ///
-    /// - Parameter byPerson: Whether somebody did something, rather than a page that refreshes itself: else it isn't kept
-    ///   from ending.
+    /// - Parameter byPerson: Whether a person acted, and not a page that refreshes itself. Only that keeps the session from
+    ///   ending.
     public func consoleSession(
         of token: AccessToken, byPerson: Bool
     ) async throws(AttachmentError) -> ConsoleSession? {

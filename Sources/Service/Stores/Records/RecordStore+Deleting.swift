@@ -37,7 +37,7 @@ extension RecordStore {
     }
 
     /// One part of an expiry: deletes what has outlived its retention and is held by no live lease or link, access that
-    /// has ended, and what nobody needs to know any more; at most `limit` of each kind.
+    /// has ended, and records that are no longer needed; at most `limit` of each kind.
     ///
     /// - Parameter place: Nil for the first part, then what the part before says is next.
     public func expire(limit: Int, from place: ExpiryPlace?) async throws(AttachmentError) -> Expiry {

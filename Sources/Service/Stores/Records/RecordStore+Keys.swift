@@ -57,7 +57,7 @@ extension RecordStore {
         }
     }
 
-    /// Takes a key back, and ends who signed in with it; false where there is none of that id. Idempotent.
+    /// Takes a key back, and ends the sessions that were signed in with it; false if no key has that id. Idempotent.
     ///
     /// - Parameter tenant: Whose it has to be; nil for anybody's.
     public func revokeKey(_ id: String, of tenant: TenantID? = nil) async throws(AttachmentError) -> Bool {

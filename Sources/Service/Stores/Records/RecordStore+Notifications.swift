@@ -184,8 +184,8 @@ extension RecordStore {
         }
     }
 
-    /// Makes firings, and the next instant of each, in one transaction. Each was decided on by who read its notification:
-    /// one that was changed meanwhile stays as it is, and keeps no other from firing.
+    /// Makes firings, and the next instant of each, in one transaction. Each was decided for one reading of its
+    /// notification. A notification that was changed meanwhile stays as it is, and keeps no other from firing.
     ///
     /// - Returns: In their order, whether each was made.
     public func carryOut(_ firings: [DecidedFiring]) async throws(AttachmentError) -> [Bool] {
@@ -220,7 +220,7 @@ extension RecordStore {
     }
 
     /// Firings of all tenants whose payload is still to be made although their time for it was over before `instant`:
-    /// whoever began them is gone.
+    /// the process that began them is gone.
     public func waitingFirings(since instant: Instant, limit: Int) async throws(AttachmentError) -> [Firing] {
         try await read { work in
             try work.run(

@@ -18,7 +18,7 @@ struct AccessLookupAnswer: Sendable {
 
 extension RecordStore {
     /// Changes with everything that takes access back, in whatever process, before the call that did it returns. What
-    /// was opened at the same count is still open, up to its expiry. Nil where nobody counts: then each look has to ask.
+    /// was opened at the same count is still open, up to its expiry. Nil if no count is kept: then each look has to ask.
     public var revocations: UInt64? { engine.revocations }
 
     /// Those of these leases and links that were not taken back, each with its end, which may be sooner than it was; one

@@ -8,7 +8,7 @@ extension RecordStore {
     ///
     /// A job is known by its id (or the options' idempotency key): with the same ``JobSubmission/bodyDigest`` it is the
     /// same job, whatever became of it; another body starts a new generation. A command's jobs are known by their work key
-    /// too: what was done before stays, what nobody has in hand any more is taken over.
+    /// too: what was done before stays, what no process has in hand any more is taken over.
     ///
     /// The sources that a submission names belong to the records where they answer `accepted`, `claimed` or `adopted`:
     /// each is removed when no attempt needs it any more. Where they answer anything else or throw, the sources are

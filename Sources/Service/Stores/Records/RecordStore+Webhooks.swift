@@ -4,8 +4,8 @@ internal import Postgres
 
 extension RecordStore {
     /// Records what became of calls, and takes webhooks that are due as far as there are places for them, in one
-    /// transaction: what was due first comes first, or, where not all of it can be called at once, whoever has the fewest
-    /// calls underway. A call that is taken belongs to this node until its result is recorded, or the node is dead. The
+    /// transaction: what was due first comes first, or, where not all of it can be called at once, those of the tenant with
+    /// the fewest calls underway. A call that is taken belongs to this node until its result is recorded, or the node is dead. The
     /// access that a job opened starts anew when its call is taken.
     ///
     /// - Parameter underway: The ids of the calls that this node has. It may have more without knowing, if an answer was lost;
@@ -53,8 +53,8 @@ extension RecordStore {
         }
     }
 
-    /// Has `tell` called after each commit of this process that made a webhook due; it must not block. The last one who
-    /// asks is told.
+    /// Has `tell` called after each commit of this process that made a webhook due; it must not block. Only the latest
+    /// is called.
     public func whenWebhooksCome(_ tell: @escaping @Sendable () -> Void) {
         notifier.listen(tell)
         // Their calls are due again.

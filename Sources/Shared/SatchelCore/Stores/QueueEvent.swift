@@ -25,8 +25,8 @@ public enum RetryAnswer: Hashable, Sendable {
 public struct QueuePace: Hashable, Sendable {
     /// Between two looks at the queue, where nothing happens here.
     public var work: Duration
-    /// Between two looks at the jobs that somebody here waits for or follows, all of them at once; nil where whoever waits
-    /// looks for himself now and then.
+    /// Between two looks at the jobs that this process waits for or follows, all of them at once; nil if each task that waits
+    /// looks by itself now and then.
     public var ends: Duration?
 
     public init(work: Duration = .seconds(1), ends: Duration? = nil) {
@@ -41,7 +41,7 @@ public enum QueueEvent: Hashable, Sendable {
     case work
     /// A job came to its end.
     case ended
-    /// A notification is due sooner than whoever fires it would look.
+    /// A notification is due sooner than the task that fires it would look.
     case due
 }
 

@@ -2,6 +2,6 @@
 public enum UpkeepTask: String, Hashable, Sendable, CaseIterable {
     case expiry
     case garbage
-    /// Looking for sources that nobody needs, among all; once an hour.
+    /// Looks among all sources for those that no job needs, once an hour.
     case sources
 }

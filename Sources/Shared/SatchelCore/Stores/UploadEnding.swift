@@ -1,4 +1,4 @@
-/// Which uploads are ended because nobody goes on with them.
+/// Which uploads are ended because no client continues them.
 public enum UploadEnding: Hashable, Sendable {
     /// Those whose time is over.
     case due
