@@ -1,4 +1,5 @@
 import SatchelCore
+import Bytes
 import Glibc
 import S3
 import Stores
