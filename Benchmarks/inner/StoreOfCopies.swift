@@ -22,12 +22,13 @@ struct StoreOfCopies {
         let waiting = try await store.records.jobs(
             of: SampleRecords.tenant, where: RecordFilter(state: .pending), after: nil, limit: 1)
         pending = waiting.elements[0].id
-        // It must stay what it is, and so is never due: its copies are.
+        // It must stay what it is, and so belongs to a run that claims nothing: its copies are the service's.
         let queue = try DatabaseQueue(path: path)
         try await queue.write { [pending] database in
-            try database.execute(
-                sql: "UPDATE jobs SET due_at = :never WHERE id = :id",
-                arguments: ["never": Int64.max, "id": pending.rawValue])
+            let key = "(SELECT key FROM jobs WHERE id = '\(pending.rawValue)')"
+            for (table, column) in [("queue", "job"), ("attachments", "job"), ("jobs", "key")] {
+                try database.execute(sql: "UPDATE \(table) SET run = 'sample' WHERE \(column) = \(key)")
+            }
         }
         try queue.close()
     }
@@ -68,7 +69,7 @@ struct StoreOfCopies {
                 CREATE TEMP TABLE copies AS
                 WITH RECURSIVE numbers(i) AS (SELECT :start UNION ALL SELECT i + 1 FROM numbers WHERE i < :last)
                 SELECT i, printf('%012x', :time - 86400000 + i) AS time, lower(hex(randomblob(8))) AS salt,
-                    lower(hex(randomblob(32))) AS main, lower(hex(randomblob(32))) AS thumbnail,
+                    randomblob(32) AS main, randomblob(32) AS thumbnail,
                     lower(hex(randomblob(11))) AS lease
                 FROM numbers
                 """, arguments: ["start": start, "last": end - 1, "time": times])
@@ -78,29 +79,40 @@ struct StoreOfCopies {
         let waiting = pending.rawValue
         let done = job.id.rawValue
         let attachment = job.attachments[0].id.rawValue
-        try insert("jobs", of: waiting, ["key": "NULL", "id": id(1), "due_at": "sample.created_at"], into: database)
+        try insert("jobs", of: waiting, ["key": "NULL", "id": id(1), "run": "''"], into: database)
         try insert("jobs", of: done, ["key": "NULL", "id": id(2)], into: database)
         let tenant = SampleRecords.tenant.rawValue
         func key(_ version: Int) -> String {
             "(SELECT key FROM jobs WHERE tenant = '\(tenant)' AND id = \(id(version)))"
         }
         try insert(
+            "queue", where: "job = (SELECT key FROM jobs WHERE tenant = '\(tenant)' AND id = '\(waiting)')",
+            ["job": key(1), "run": "''"], into: database)
+        try insert(
             "attachments", where: "job = (SELECT key FROM jobs WHERE tenant = '\(tenant)' AND id = '\(waiting)')",
-            ["key": "NULL", "id": id(3), "job": key(1)], into: database)
+            ["key": "NULL", "id": id(3), "job": key(1), "run": "''"], into: database)
         try insert(
             "attachments", of: attachment, ["key": "NULL", "id": id(4), "job": key(2)], into: database)
         for role in ["main", "thumbnail"] {
             let of = "(SELECT blob FROM renditions WHERE attachment = '\(attachment)' AND role = '\(role)')"
-            let name = "\(role) || '.' || substr(sample.name, 66)"
+            func name(_ column: String) -> String { "lower(hex(\(role))) || '.' || substr(sample.\(column), 66)" }
             try insert(
-                "blobs", where: "name = \(of)", ["name": name, "sha256": role, "refs": "0"], into: database)
+                "blobs", where: "name = \(of)", ["name": name("name"), "sha256": role, "refs": "1"], into: database)
             try insert(
                 "renditions", where: "attachment = '\(attachment)' AND role = '\(role)'",
-                ["attachment": id(4), "blob": "\(role) || '.' || substr(sample.blob, 66)"], into: database)
+                ["attachment": id(4), "blob": name("blob"), "sha256": role], into: database)
         }
         try insert(
             "access", where: "attachment = '\(attachment)'", ["id": "lease", "attachment": id(4)], into: database)
-        try database.execute(sql: "DROP TABLE copies")
+        try database.execute(
+            sql: """
+                UPDATE usage SET unfinished_jobs = unfinished_jobs + :count, open_leases = open_leases + :count,
+                    stored_bytes = stored_bytes
+                        + :count * (SELECT sum(bytes) FROM renditions WHERE attachment = :attachment)
+                WHERE tenant = :tenant AND slot = (SELECT min(slot) FROM usage WHERE tenant = :tenant);
+                UPDATE counters SET unfinished_jobs = unfinished_jobs + :count WHERE slot = (SELECT min(slot) FROM counters);
+                DROP TABLE copies
+                """, arguments: ["count": end - start, "attachment": attachment, "tenant": tenant])
     }
 
     private func insert(

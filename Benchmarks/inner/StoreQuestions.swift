@@ -69,7 +69,8 @@ enum StoreQuestions {
             let started = try await records.startLease(
                 on: attachments.elements[$0].id, in: .owner(tenant), renditions: nil, for: .seconds(20 * 86_400),
                 within: quotas)
-            if let (lease, _) = started { leases.append(lease.id) }
+            guard let (lease, _) = started else { complain("no lease starts on \(attachments.elements[$0].id)") }
+            leases.append(lease.id)
         }
         try await time("lease.stop") { _ = try await records.revoke(leases[$0], in: .owner(tenant)) }
         try await time("statistics") { _ in _ = try await records.statistics() }
