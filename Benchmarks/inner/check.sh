@@ -40,6 +40,10 @@ awk 'NR == FNR { total[$1] = $2; next }
     "$place/totals" "$place/repetitions" >"$place/counted" || { echo "a piece was not counted" >&2; exit 2; }
 [ -s "$place/counted" ] || { echo "nothing was counted" >&2; exit 2; }
 
+# Its tables are the schema's, so that a change of the schema may need one of it.
+mkdir "$place/copies"
+"$program" store "$place/copies" 1000 1100 >/dev/null || { echo "a store of copies could not be asked" >&2; exit 2; }
+
 if [ $update = yes ]; then
     {
         sed -n '/^#/p' "$here/thresholds.txt"
