@@ -1,4 +1,5 @@
 public import SatchelCore
+internal import Bytes
 internal import SystemPackage
 
 /// How much room there is.

@@ -1,23 +1,23 @@
 internal import SatchelCore
-internal import SystemPackage
+package import SystemPackage
 internal import Platform
 internal import Glibc
 
 /// The file `reserve` of a store in a directory: space for commands that free space on a full disk.
-final class StoreReserve: Sendable {
+package final class StoreReserve: Sendable {
     static let bytes: Int64 = 16 << 20
     private let file: Descriptor
 
     private static func path(in store: FilePath) -> FilePath { store.appending("reserve") }
 
     /// The bytes that a command uses now. Nothing else may use them.
-    static func missing(in store: FilePath) -> Int64 {
+    package static func missing(in store: FilePath) -> Int64 {
         guard let facts = try? Files.facts(of: path(in: store)) else { return 0 }
         return bytes - facts.bytes
     }
 
     /// Creates or completes the file if twice its size is free and no command uses it.
-    static func keep(in store: FilePath) {
+    package static func keep(in store: FilePath) {
         let path = path(in: store)
         guard (try? Files.facts(of: path))?.bytes != bytes,
             let free = try? Files.freeBytes(at: store), free > 2 * bytes,
@@ -31,7 +31,7 @@ final class StoreReserve: Sendable {
     /// Empties the file for one process at a time. At the end of the value, the file is made as large as fits.
     ///
     /// - Returns: `nil` if there is no such file, or enough space without it.
-    init?(givenUpIn store: FilePath) {
+    package init?(givenUpIn store: FilePath) {
         guard let free = try? Files.freeBytes(at: store), free < Self.bytes,
             let file = try? Files.open(Self.path(in: store), .readWrite, to: "open the reserve")
         else { return nil }
