@@ -110,7 +110,8 @@ struct StoreOfCopies {
                     stored_bytes = stored_bytes
                         + :count * (SELECT sum(bytes) FROM renditions WHERE attachment = :attachment)
                 WHERE tenant = :tenant AND slot = (SELECT min(slot) FROM usage WHERE tenant = :tenant);
-                UPDATE counters SET unfinished_jobs = unfinished_jobs + :count WHERE slot = (SELECT min(slot) FROM counters);
+                UPDATE counters SET fetch_jobs = fetch_jobs + :count, leases = leases + :count, blobs = blobs + 2 * :count
+                WHERE slot = (SELECT min(slot) FROM counters);
                 DROP TABLE copies
                 """, arguments: ["count": end - start, "attachment": attachment, "tenant": tenant])
     }

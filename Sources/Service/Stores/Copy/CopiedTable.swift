@@ -53,7 +53,9 @@ struct CopiedTable: Sendable {
         CopiedTable(name: "labels", key: ["tenant", "key", "value", "job"]),
         CopiedTable(name: "tallies", key: ["tenant", "minute", "lane", "state", "code", "slot"]),
         CopiedTable(name: "usage", key: ["tenant", "slot"]),
-        CopiedTable(name: "counters", key: ["slot"]),
+        CopiedTable(
+            name: "counters", key: ["slot"],
+            changed: ["blobs": copied("count(*)"), "blob_bytes": copied("coalesce(sum(bytes), 0)")]),
         CopiedTable(name: "virtual_time", key: ["lane", "priority", "slot"]),
         // What ran is given out anew, as after a crash.
         CopiedTable(
@@ -63,6 +65,14 @@ struct CopiedTable: Sendable {
                 "node": "NULL", "claimed_until": "NULL",
             ]),
     ]
+
+    /// What the target has of bytes, of which there is one for each tenant and hash, in one row.
+    private static func copied(_ what: String) -> String {
+        """
+        iif(slot = (SELECT min(slot) FROM counters),
+            (SELECT \(what) FROM (SELECT DISTINCT tenant, sha256, bytes FROM blobs WHERE refs > 0)), 0)
+        """
+    }
 
     /// Tables of the records that aren't copied row by row.
     static let left: Set = [

@@ -25,8 +25,8 @@ final class RecordTransaction: StatementSender {
     /// Sources that somebody stopped needing.
     var released: Set<SourceName> = []
     var usage: [TenantID: TenantUsage] = [:]
-    /// By how many the number of all tenants' jobs changes for tenants of which nothing is left.
-    var removedJobs = 0
+    /// By how much the counts of all tenants together change.
+    var totals: [Total: Int64] = [:]
     /// What came to an end.
     var tallies = TallySheet()
     /// For the audit list.
@@ -38,6 +38,33 @@ final class RecordTransaction: StatementSender {
     var wakes: Set<PostgresWakeups.Channel> = []
     /// Whether a statement changed rows.
     private(set) var hasChanges = false
+
+    /// A count of all tenants together: a column of `counters`. Access is counted until its end is recorded.
+    enum Total: String, CaseIterable {
+        case quickJobs = "quick_jobs"
+        case fetchJobs = "fetch_jobs"
+        case expensiveJobs = "expensive_jobs"
+        case grants, leases, links
+        case leasesLeftToExpire = "leases_left_to_expire"
+        case blobs
+        case blobBytes = "blob_bytes"
+
+        static func jobs(in lane: JobLane) -> Total {
+            switch lane {
+            case .quick: .quickJobs
+            case .fetch: .fetchJobs
+            case .expensive: .expensiveJobs
+            }
+        }
+
+        static func access(_ kind: AccessEntry.Kind) -> Total {
+            switch kind {
+            case .grant: .grants
+            case .lease: .leases
+            case .link: .links
+            }
+        }
+    }
 
     /// What is to be removed and told after the commit, and the rows that say so.
     struct Waste: Sendable {
@@ -87,10 +114,18 @@ final class RecordTransaction: StatementSender {
         try send([statement])[0]
     }
 
-    func change(_ tenant: TenantID, bytes: Int64 = 0, jobs: Int = 0, leases: Int = 0) {
-        usage[tenant, default: TenantUsage()].storedBytes += bytes
+    func change(_ tenant: TenantID, bytes: Int64) { usage[tenant, default: TenantUsage()].storedBytes += bytes }
+
+    /// Jobs of the service come to a lane, or leave it.
+    func change(_ tenant: TenantID, jobs: Int, in lane: JobLane) {
         usage[tenant, default: TenantUsage()].pendingJobs += jobs
-        usage[tenant, default: TenantUsage()].liveLeases += leases
+        totals[.jobs(in: lane), default: 0] += Int64(jobs)
+    }
+
+    /// Access begins or ends.
+    func change(_ tenant: TenantID, _ kind: AccessEntry.Kind, by count: Int) {
+        if kind == .lease { usage[tenant, default: TenantUsage()].liveLeases += count }
+        totals[.access(kind), default: 0] += Int64(count)
     }
 
     /// Writes the counts, and notes what is superfluous: last, as their rows are the ones that many want.
@@ -105,7 +140,7 @@ final class RecordTransaction: StatementSender {
         }
         waste.blobs = Array(superfluous)
         try writeNotes()
-        _ = try send(counting() + statements(adding: tallies) + counting(jobs: unfinishedJobs))
+        _ = try send(counting() + statements(adding: tallies) + totalling())
         guard store.notesGarbage, !waste.blobs.isEmpty || !waste.sources.isEmpty else { return waste }
         let rows = try run(
             """
@@ -128,21 +163,23 @@ final class RecordTransaction: StatementSender {
             .add(
                 to: "usage", at: ["tenant": .raw(tenant), "slot": .int(store.node.slot)],
                 [
-                    "stored_bytes": .int(change.storedBytes), "unfinished_jobs": .int(change.pendingJobs),
-                    "open_leases": .int(change.liveLeases),
+                    ("stored_bytes", .int(change.storedBytes)), ("unfinished_jobs", .int(change.pendingJobs)),
+                    ("open_leases", .int(change.liveLeases)),
                 ])
         }
     }
 
     /// By how many jobs this transaction changes the number of all tenants'.
-    var unfinishedJobs: Int { usage.values.reduce(removedJobs) { $0 + $1.pendingJobs } }
+    var unfinishedJobs: Int { Int(JobLane.allCases.reduce(0) { $0 + totals[.jobs(in: $1), default: 0] }) }
 
-    private func counting(jobs: Int) -> [Statement] {
-        guard jobs != 0 else { return [] }
+    private func totalling() -> [Statement] {
+        guard totals.values.contains(where: { $0 != 0 }) else { return [] }
         // Jobs come and go in transactions that are side by side: neither is to wait for the other.
-        let slot = PostgresNode.slots + (jobs > 0 ? 0 : PostgresNode.countingSlots) + store.node.countingSlot
+        let turn = unfinishedJobs > 0 ? 0 : PostgresNode.countingSlots
         return [
-            .add(to: "counters", at: ["slot": .int(slot)], ["leases_left_to_expire": 0, "unfinished_jobs": .int(jobs)])
+            .add(
+                to: "counters", at: ["slot": .int(PostgresNode.slots + turn + store.node.countingSlot)],
+                Total.allCases.map { ($0.rawValue, .int(totals[$0, default: 0])) })
         ]
     }
 
@@ -176,7 +213,9 @@ final class RecordTransaction: StatementSender {
             """
             SELECT CASE WHEN jobs < $1 THEN jobs
                 ELSE jobs - (SELECT count(*) FROM queue WHERE run = '' AND state = 'running') END AS n
-            FROM (SELECT coalesce(sum(unfinished_jobs), 0)::bigint + $2::bigint AS jobs FROM counters) AS unfinished
+            FROM (
+                SELECT coalesce(sum(quick_jobs + fetch_jobs + expensive_jobs), 0)::bigint + $2::bigint AS jobs FROM counters
+            ) AS unfinished
             """, [.int(limit), .int(unfinishedJobs)])
     }
 

@@ -91,8 +91,10 @@ extension Statement {
     }
 
     /// Adds numbers to those of the row with a key, or makes that row.
-    static func add(to table: String, at key: Columns<SQLValue>, _ numbers: Columns<SQLValue>) -> Statement {
-        let row = Array(key) + Array(numbers)
+    static func add(
+        to table: String, at key: Columns<SQLValue>, _ numbers: [(key: String, value: SQLValue)]
+    ) -> Statement {
+        let row = Array(key) + numbers
         let places = row.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         let sums = numbers.map { "\($0.key) = \(table).\($0.key) + excluded.\($0.key)" }.joined(separator: ", ")
         return Statement(

@@ -29,6 +29,8 @@ struct RecordListQuery: Sendable {
         let found = "SELECT \(place) AS place FROM \(way) WHERE \(conditions.sql)"
         conditions = conditions.next()
         Self.require(rest, in: table, of: tenant, &conditions)
+        // Of unfinished jobs few are running.
+        let longest = rest == RecordFilter(state: .pending) ? min(longest, self.limit + 1000) : longest
         let rows = conditions.isEmpty || !isInOrder ? self.limit : longest
         // Of rows that don't come in order, all are looked at: they are few.
         let cut = isInOrder ? "ORDER BY \(place) DESC LIMIT \(rows)" : ""
@@ -105,6 +107,13 @@ struct RecordListQuery: Sendable {
         if table == .attachments, let kind = filter.kind {
             conditions.require("attachments.kind = $", .raw(kind))
             filter.kind = nil
+        }
+        if filter.state == .running {
+            filter.state = nil
+            conditions.require(
+                "\(name).state = 'pending' AND queue.state = 'running' AND \(name).\(table.job) = queue.job")
+            // SQLite begins with the first.
+            return ("queue CROSS JOIN \(name)", own, false)
         }
         if let state = filter.state {
             // What is unfinished is pending in its own table; which of the two it is the queue says.

@@ -213,8 +213,9 @@ enum RecordSchema {
         // The counts of all tenants together.
         """
         CREATE TABLE counters (
-            slot int PRIMARY KEY, leases_left_to_expire bigint NOT NULL, unfinished_jobs bigint NOT NULL DEFAULT 0)
-            WITH (fillfactor = 50)
+            slot int PRIMARY KEY, quick_jobs bigint NOT NULL, fetch_jobs bigint NOT NULL, expensive_jobs bigint NOT NULL,
+            grants bigint NOT NULL, leases bigint NOT NULL, links bigint NOT NULL, leases_left_to_expire bigint NOT NULL,
+            blobs bigint NOT NULL, blob_bytes bigint NOT NULL) WITH (fillfactor = 50)
         """,
         // How many attachments came to an end. The code is '' for none; histograms by bin.
         """

@@ -218,7 +218,7 @@ extension RecordTransaction {
     }
 
     func insertion(of access: AccessEntry) throws -> Statement {
-        if access.kind == .lease { change(access.tenant, leases: 1) }
+        change(access.tenant, access.kind, by: 1)
         return .insert(
             into: "access",
             [
@@ -328,7 +328,6 @@ extension RecordTransaction {
                 """, values),
         ])
         takesBack = takesBack || rows.contains { $0.changes > 0 }
-        let leases = try (Array(rows[0]) + Array(rows[1])).count { try $0.text("kind") == "lease" }
-        change(access.tenant, leases: -leases)
+        for row in Array(rows[0]) + Array(rows[1]) { change(access.tenant, try row.value("kind"), by: -1) }
     }
 }

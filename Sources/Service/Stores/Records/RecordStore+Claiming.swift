@@ -106,6 +106,10 @@ extension RecordStore {
     public func move(_ claim: Claim, to lane: JobLane) async throws {
         try await handBack(claim) { work, job in
             let rank = try work.rank(of: work.submission(job), in: lane, key: job.key, beside: 0)
+            if job.run.isEmpty, let old = job.queue?.lane {
+                work.change(job.tenant, jobs: -1, in: old)
+                work.change(job.tenant, jobs: 1, in: lane)
+            }
             return .update(
                 "queue", ["lane": .raw(lane), "rank": .int(rank)],
                 "attempt = attempt - 1, \(RecordTransaction.handedBack)", where: "job = $", .int(job.key))
@@ -147,7 +151,7 @@ extension RecordStore {
                 work.tallies.add(
                     cancelled: answers.last?.changes ?? 0, of: tenant, in: queue.lane, at: work.now)
                 work.wakes.insert(.ended)
-                if job.run.isEmpty { work.change(tenant, jobs: -1) }
+                if job.run.isEmpty { work.change(tenant, jobs: -1, in: queue.lane) }
             }
             return try work.jobRecord(job.key)
         }

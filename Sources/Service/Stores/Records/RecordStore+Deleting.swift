@@ -75,14 +75,10 @@ extension RecordStore {
                     LIMIT $2 FOR UPDATE SKIP LOCKED)
                 RETURNING tenant, kind, ended_at
                 """, [.time(work.now), .int(limit)])
-            var leftToExpire = 0
-            for row in ended where try row.text("kind") == "lease" && row.optionalInt("ended_at") == nil {
-                leftToExpire += 1
-                work.change(TenantID(rawValue: try row.text("tenant")), leases: -1)
-            }
-            if leftToExpire > 0 {
-                try work.run(
-                    .add(to: "counters", at: ["slot": .int(node.slot)], ["leases_left_to_expire": .int(leftToExpire)]))
+            for row in ended where try row.optionalInt("ended_at") == nil {
+                let kind: AccessEntry.Kind = try row.value("kind")
+                work.change(TenantID(rawValue: try row.text("tenant")), kind, by: -1)
+                if kind == .lease { work.totals[.leasesLeftToExpire, default: 0] += 1 }
             }
             let before = work.superfluous.count
             for row in found {
@@ -159,7 +155,8 @@ extension RecordTransaction {
         let bytes = try rows[1].reduce(0) { try $0 + $1.int64("bytes") }
         let open = try rows[0].filter { try $0.optionalInt("ended_at") == nil }
         takesBack = takesBack || !open.isEmpty
-        change(tenant, bytes: -bytes, leases: -(try open.count { try $0.text("kind") == "lease" }))
+        change(tenant, bytes: -bytes)
+        for row in open { change(tenant, try row.value("kind"), by: -1) }
         guard !names.isEmpty else { return found.count }
         let gone = try send([
             Statement(
@@ -176,8 +173,12 @@ extension RecordTransaction {
                 INSERT INTO tombstones (name, made_at) SELECT name, $2 FROM blobs WHERE name = ANY($1::text[]) AND refs = 0
                 ON CONFLICT (name) DO UPDATE SET made_at = excluded.made_at RETURNING name
                 """, [.texts(names), .time(now)]),
-            Statement("DELETE FROM blobs WHERE name = ANY($1::text[]) AND refs = 0", [.texts(names)]),
+            Statement("DELETE FROM blobs WHERE name = ANY($1::text[]) AND refs = 0 RETURNING bytes", [.texts(names)]),
         ])
+        for row in gone[2] {
+            totals[.blobs, default: 0] -= 1
+            totals[.blobBytes, default: 0] -= try row.int64("bytes")
+        }
         for row in gone[1] { superfluous.insert(BlobName(rawValue: try row.text("name"))) }
         return found.count
     }
@@ -190,7 +191,7 @@ extension RecordTransaction {
         for row in kept { released.insert(SourceName(rawValue: try row.text("name"))) }
         try forgo(job.queue?.claim, of: job.key)
         wakes.insert(.ended)
-        if job.queue != nil, job.run.isEmpty { change(job.tenant, jobs: -1) }
+        if let lane = job.queue?.lane, job.run.isEmpty { change(job.tenant, jobs: -1, in: lane) }
     }
 
     /// Deletes what nobody needs to know any more, at most `limit` of each kind.

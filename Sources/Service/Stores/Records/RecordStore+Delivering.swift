@@ -285,7 +285,8 @@ extension RecordTransaction {
         statements.append(Statement("DELETE FROM queue WHERE job = $1", [.int(job.key)]))
         statements.append(
             ending(job, as: conclusion.state, delivered: claim, expiresAt: conclusion.expiresAt))
-        change(job.tenant, bytes: bytes, jobs: job.run.isEmpty ? -1 : 0)
+        change(job.tenant, bytes: bytes)
+        if job.run.isEmpty, let lane = job.queue?.lane { change(job.tenant, jobs: -1, in: lane) }
         wakes.insert(.ended)
         statements += webhook(submission, of: job)
         if conclusion.isRetained { statements += try retention(of: submission, job) }
@@ -381,6 +382,9 @@ extension RecordTransaction {
                 throw AttachmentError.storeFailed(reason: "the bytes were removed before they were delivered")
             }
             names[key] = name
+            guard isNew else { continue }
+            totals[.blobs, default: 0] += 1
+            totals[.blobBytes, default: 0] += entry.bytes
         }
         try run("DELETE FROM tombstones WHERE name = ANY($1::text[])", [.raws(free)])
         superfluous.formUnion(brought.subtracting(names.values))

@@ -528,7 +528,7 @@ extension RecordTransaction {
     private func counting(_ change: Int, of tenant: TenantID) -> Statement {
         .add(
             to: "pending_notifications", at: ["tenant": .raw(tenant), "slot": .int(store.node.slot)],
-            ["count": .int(change)])
+            [("count", .int(change))])
     }
 }
 

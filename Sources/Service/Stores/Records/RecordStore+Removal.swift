@@ -36,9 +36,12 @@ extension RecordTransaction {
     /// of it.
     fileprivate func endAll(of tenant: TenantID) throws {
         let values: [SQLValue] = [.raw(tenant), .time(now)]
-        let lost = try run("DELETE FROM queue WHERE tenant = $1 RETURNING job, claim, run", [.raw(tenant)])
+        let lost = try run("DELETE FROM queue WHERE tenant = $1 RETURNING job, claim, run, lane", [.raw(tenant)])
         _ = try send(try lost.flatMap { try forgoing($0.optionalText("claim"), of: $0.int64("job")) })
-        change(tenant, jobs: -(try lost.count { try $0.text("run").isEmpty }))
+        for row in lost where try row.text("run").isEmpty { change(tenant, jobs: -1, in: try row.value("lane")) }
+        let ended = try run(
+            "UPDATE access SET ended_at = $2 WHERE tenant = $1 AND ended_at IS NULL RETURNING kind", values)
+        for row in ended { change(tenant, try row.value("kind"), by: -1) }
         takesBack = true
         let uploads = try run(
             """
@@ -50,7 +53,6 @@ extension RecordTransaction {
             // None of these is in the queue any more.
             "UPDATE jobs SET state = 'cancelled', finished_at = $2 WHERE tenant = $1 AND state = 'pending'",
             "UPDATE api_keys SET revoked_at = $2 WHERE tenant = $1 AND revoked_at IS NULL",
-            "UPDATE access SET ended_at = $2 WHERE tenant = $1 AND ended_at IS NULL",
             "UPDATE tickets SET ended_at = $2 WHERE tenant = $1 AND ended_at IS NULL",
             """
             UPDATE notifications
@@ -100,8 +102,7 @@ extension RecordTransaction {
             if gone.changes >= limit { isAll = false }
         }
         guard isAll else { return false }
-        // What this transaction would count is of nobody any more, but among all tenants'.
-        removedJobs += usage.removeValue(forKey: tenant)?.pendingJobs ?? 0
+        usage.removeValue(forKey: tenant)
         for table in ["tallies", "usage", "upload_usage", "pending_notifications", "tenants"] {
             try run("DELETE FROM \(table) WHERE tenant = $1", [.raw(tenant)])
         }

@@ -224,6 +224,7 @@ extension RecordTransaction {
                 [.raw(tenant), now, value]),
         ])
         takesBack = takesBack || ended.contains { $0.changes > 0 }
+        change(tenant, .link, by: -ended[0].changes)
         let closed = try ended[1].flatMap { try $0.ticket().closes }
         try close(closed, of: tenant)
     }
@@ -253,7 +254,7 @@ extension RecordTransaction {
     /// the list does not miss one that is committed later.
     fileprivate func listing(_ response: ResponseRecord) throws -> [Statement] {
         [
-            .add(to: "tenants", at: ["tenant": .raw(response.tenant)], ["last_response": 1]),
+            .add(to: "tenants", at: ["tenant": .raw(response.tenant)], [("last_response", 1)]),
             .insert(
                 into: "responses",
                 [

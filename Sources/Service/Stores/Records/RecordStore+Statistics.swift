@@ -5,56 +5,58 @@ extension RecordStore {
     public func statistics() async throws(AttachmentError) -> StoreStatistics {
         try await read { work in
             let now = [SQLValue.time(work.now)]
+            let lines = JobLane.allCases.flatMap { lane in
+                JobPriority.allCases.map { priority in
+                    """
+                    SELECT '\(lane.rawValue)' AS lane, \(priority.rank) AS priority, min(due_at) AS oldest FROM (
+                        SELECT due_at FROM queue
+                        WHERE run = '' AND lane = '\(lane.rawValue)' AND priority = \(priority.rank) AND state = 'pending'
+                        ORDER BY rank, job LIMIT 10) AS next WHERE due_at <= $1
+                    """
+                }
+            }
+            let sums = RecordTransaction.Total.allCases.map(\.rawValue).map {
+                "coalesce(sum(\($0)), 0)::bigint AS \($0)"
+            }
             let rows = try work.send([
+                Statement("SELECT lane FROM queue WHERE run = '' AND state = 'running'"),
+                Statement(lines.joined(separator: " UNION ALL "), now),
                 Statement(
                     """
-                    SELECT lane, priority, count(*) FILTER (WHERE state = 'pending') AS pending,
-                        count(*) FILTER (WHERE state = 'running') AS running,
-                        min(due_at) FILTER (WHERE state = 'pending' AND due_at <= $1) AS oldest
-                    FROM queue WHERE run = '' GROUP BY lane, priority
+                    SELECT kind, count(*) AS n FROM access WHERE ended_at IS NULL AND kind IN ('grant', 'lease', 'link')
+                        AND expires_at <= $1 GROUP BY kind
                     """, now),
                 Statement(
                     """
-                    SELECT kind, count(*) FILTER (WHERE expires_at > $1) AS live,
-                        count(*) FILTER (WHERE expires_at <= $1) AS over
-                    FROM access WHERE ended_at IS NULL GROUP BY kind
-                    """, now),
-                Statement(
-                    """
-                    SELECT (SELECT count(*) FROM blobs) AS blobs, (SELECT coalesce(sum(bytes), 0)::bigint FROM blobs) AS bytes,
-                        (SELECT count(*) FROM calls WHERE state = 'pending') AS calls,
-                        (SELECT coalesce(sum(open), 0)::bigint FROM upload_usage) AS uploads,
-                        (SELECT coalesce(sum(leases_left_to_expire), 0)::bigint FROM counters) AS left_to_expire
+                    SELECT \(sums.joined(separator: ", ")), (SELECT count(*) FROM calls WHERE state = 'pending' AND node IS NULL)
+                        + (SELECT count(*) FROM calls WHERE node IS NOT NULL) AS calls,
+                        (SELECT coalesce(sum(open), 0)::bigint FROM upload_usage) AS uploads
+                    FROM counters
                     """),
             ])
+            guard let row = rows[3].first else { return StoreStatistics() }
+            func total(_ total: RecordTransaction.Total) throws -> Int64 { try row.int64(total.rawValue) }
+            func over(_ kind: AccessEntry.Kind) throws -> Int {
+                try rows[2].first { try $0.text("kind") == kind.rawValue }?.int("n") ?? 0
+            }
+            func live(_ kind: AccessEntry.Kind) throws -> Int { try Int(total(.access(kind))) - over(kind) }
             var statistics = StoreStatistics()
-            for lane in JobLane.allCases { statistics.queues[lane] = StoreStatistics.Queue() }
-            for row in rows[0] {
-                let lane: JobLane = try row.value("lane")
-                var queue = statistics.queues[lane] ?? StoreStatistics.Queue()
-                queue.pending += try row.int("pending")
-                queue.running += try row.int("running")
-                if let oldest = try row.optionalInstant("oldest") {
-                    queue.oldestAges[try row.int("priority") == 0 ? .interactive : .bulk] = work.now - oldest
+            for lane in JobLane.allCases {
+                let running = try rows[0].count { try $0.text("lane") == lane.rawValue }
+                let pending = try Int(total(.jobs(in: lane))) - running
+                var queue = StoreStatistics.Queue(pending: max(0, pending), running: running)
+                for line in rows[1] where try line.text("lane") == lane.rawValue {
+                    guard let oldest = try line.optionalInstant("oldest") else { continue }
+                    queue.oldestAges[try line.int("priority") == 0 ? .interactive : .bulk] = work.now - oldest
                 }
                 statistics.queues[lane] = queue
             }
-            for row in rows[1] {
-                switch try row.text("kind") {
-                case "grant": statistics.liveGrants = try row.int("live")
-                case "link": statistics.liveLinks = try row.int("live")
-                default:
-                    statistics.liveLeases = try row.int("live")
-                    statistics.leasesLeftToExpire = try row.int("over")
-                }
-            }
-            if let row = rows[2].first {
-                statistics.blobs = try row.int("blobs")
-                statistics.blobBytes = try row.int64("bytes")
-                statistics.pendingWebhooks = try row.int("calls")
-                statistics.openUploads = try row.int("uploads")
-                statistics.leasesLeftToExpire += try row.int("left_to_expire")
-            }
+            (statistics.liveGrants, statistics.liveLeases) = (try live(.grant), try live(.lease))
+            statistics.liveLinks = try live(.link)
+            statistics.leasesLeftToExpire = try Int(total(.leasesLeftToExpire)) + over(.lease)
+            (statistics.blobs, statistics.blobBytes) = (try Int(total(.blobs)), try total(.blobBytes))
+            statistics.pendingWebhooks = try row.int("calls")
+            statistics.openUploads = try row.int("uploads")
             return statistics
         }
     }

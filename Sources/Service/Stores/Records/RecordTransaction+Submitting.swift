@@ -428,7 +428,8 @@ extension RecordTransaction {
                     ]),
             ] + rewriting(known, as: job, digest: body.digest, profile: profile, generation: known.generation)
                 + labelling([adopted]))
-        change(known.tenant, jobs: (name.isEmpty ? 1 : 0) - (known.run.isEmpty ? 1 : 0))
+        if known.run.isEmpty { change(known.tenant, jobs: -1, in: queue.lane) }
+        if name.isEmpty { change(known.tenant, jobs: 1, in: lane) }
         wakes.insert(.work)
     }
 
@@ -483,9 +484,11 @@ extension RecordTransaction {
         // Another request used one of the keys first.
         guard rows[1].changes == remembered.count else { throw TransactionConflict() }
         for job in jobs {
-            let before = job.known.map { $0.queue != nil && $0.run.isEmpty } ?? false
-            change(
-                job.new.submission.tenant, jobs: (job.new.submission.run == nil ? 1 : 0) - (before ? 1 : 0))
+            let submission = job.new.submission
+            if let known = job.known, known.run.isEmpty, let lane = known.queue?.lane {
+                change(submission.tenant, jobs: -1, in: lane)
+            }
+            if submission.run == nil { change(submission.tenant, jobs: 1, in: submission.lane) }
             if job.claimedUntil == nil { wakes.insert(.work) }
         }
         return try rows[0].reduce(into: [:]) { keys, row in

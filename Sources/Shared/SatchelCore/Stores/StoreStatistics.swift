@@ -3,7 +3,7 @@ public struct StoreStatistics: Hashable, Sendable {
     public struct Queue: Hashable, Sendable {
         public var pending: Int
         public var running: Int
-        /// Since the oldest pending job that is due became so.
+        /// How long the oldest of the ten pending jobs that are claimed next has been due.
         public var oldestAges: [JobPriority: Duration]
 
         public init(pending: Int = 0, running: Int = 0, oldestAges: [JobPriority: Duration] = [:]) {

@@ -78,7 +78,7 @@ import Testing
             let holder = PostgresPool(try PostgresParameters(database.url, application: "tests"))
             let read = try await holder.holding(["SELECT count(*) FROM queue"], .snapshot) {
                 for number in 0..<changes {
-                    try await fixture.postgres.write { $0.change(.local, jobs: number % 2 == 0 ? 1 : -1) }
+                    try await fixture.postgres.write { $0.change(.local, jobs: number % 2 == 0 ? 1 : -1, in: .fetch) }
                 }
                 await fixture.postgres.pool.close()
                 let meter = try ReadMeter(database, fixture.clock, room: .seconds(300))

@@ -367,6 +367,18 @@ extension Fixture {
 extension RecordStore {
     /// The sums over the slots are what the rows come to.
     func expectTrueCounts() async throws {
+        let access = ["grant", "lease", "link"].map {
+            ("\($0)s", "SELECT count(*) FROM access WHERE kind = '\($0)' AND ended_at IS NULL")
+        }
+        let jobs = ["quick", "fetch", "expensive"].map {
+            ("\($0)_jobs", "SELECT count(*) FROM queue WHERE run = '' AND lane = '\($0)'")
+        }
+        let bytes = [
+            ("blobs", "SELECT count(*) FROM blobs"), ("blob_bytes", "SELECT coalesce(sum(bytes), 0) FROM blobs"),
+        ]
+        let totals = (jobs + access + bytes).map { total, rows in
+            "SELECT 'all \(total)' WHERE (SELECT coalesce(sum(\(total)), 0) FROM counters) <> (\(rows))"
+        }.joined(separator: " UNION ALL ")
         let differences = try await read { work in
             try work.run(
                 """
@@ -380,8 +392,7 @@ extension RecordStore {
                 UNION ALL
                 SELECT name FROM blobs WHERE refs <> (SELECT count(*) FROM renditions WHERE renditions.blob = blobs.name)
                 UNION ALL
-                SELECT 'jobs of all' WHERE (SELECT coalesce(sum(unfinished_jobs), 0) FROM counters)
-                    <> (SELECT count(*) FROM queue WHERE run = '')
+                \(totals)
                 """
             ).map { try $0.text("name") }
         }
