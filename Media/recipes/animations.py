@@ -172,8 +172,9 @@ sample("gif/901-frames.gif", written(lambda: gif(8, 8, [
 # MARK: APNG and WebP with peculiarities
 
 
-def apng(width, height, frames, *, plays=0, hidden_first=False) -> bytes:
-    """`frames`: (rows of RGBA, box, delay in hundredths, dispose, blend). A hidden first picture isn't animated."""
+def apng(width, height, frames, *, plays=0, hidden_first=False, ticks=100) -> bytes:
+    """`frames`: (rows of RGBA, box, delay, dispose, blend). Delays are in hundredths of a second, or in other `ticks`. A
+    hidden first picture isn't animated."""
     def packed(rows):
         data = png(1, 1, rows, colour=6)
         size = int.from_bytes(data[33:37], "big")
@@ -184,7 +185,8 @@ def apng(width, height, frames, *, plays=0, hidden_first=False) -> bytes:
         out.append(chunk(b"IDAT", packed([bytes([200, 0, 0, 255]) * width] * height)))
     for index, (rows, (x, y, w, h), delay, dispose, blend) in enumerate(frames):
         control = b"".join(value.to_bytes(4, "big") for value in (number, w, h, x, y))
-        out.append(chunk(b"fcTL", control + delay.to_bytes(2, "big") + b"\0\x64" + bytes([dispose, blend])))
+        out.append(chunk(b"fcTL", control + delay.to_bytes(2, "big") + ticks.to_bytes(2, "big")
+                         + bytes([dispose, blend])))
         number += 1
         if index == 0 and not hidden_first:
             out.append(chunk(b"IDAT", packed(rows)))
@@ -214,6 +216,11 @@ N = dict(kind="animation", type="image/png", width=64, height=64, frames=7, dura
 sample("png/animated-disposal.png", written(rolling_apng), traits="apng, animated, alpha, disposal, blending", **N)
 sample("png/animated-hidden.png", written(lambda: rolling_apng(plays=3, hidden_first=True)),
        traits="apng, animated, alpha, hidden first picture, loop 3", **N)
+# Shown for 16 ms each, the last for 23.
+sample("png/animated-quick.png", written(lambda: apng(
+    24, 24, [(rgba(ball(i, 24), 24), (0, 0, 24, 24), 23 if i == 6 else 16, 0, 0) for i in range(1, 7)], ticks=1000)),
+       traits="apng, animated, short delays", kind="animation", type="image/png", width=24, height=24, frames=6,
+       duration=0.103, findings=["omissions merged frames 1 6", "changes delays_changed"])
 
 
 def webp_over(kit: Kit, out):

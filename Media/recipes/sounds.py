@@ -77,7 +77,8 @@ sample("mp3/headless.mp3", headless, traits="headerless", type="audio/mpeg", kin
 sample("mp3/cover.mp3", covered(120, 60), of="galaxies", traits="cover art, canary", type="audio/mpeg", **CHORD)
 sample("mp3/large-cover.mp3", covered(500, 88), of="galaxies", traits="cover art, cover art over 64 KB, canary",
        type="audio/mpeg", **CHORD)
-sample("mp3/lying-duration.mp3", lying, traits="lying duration", type="audio/mpeg", **CHORD)
+sample("mp3/lying-duration.mp3", lying, traits="lying duration", findings=["evidence other_length"], type="audio/mpeg",
+       **CHORD)
 sample("mp3/id3v1.mp3", old_tag, traits="id3v1, canary", type="audio/mpeg", **VOICE)
 
 # MARK: MPEG-4

@@ -1,5 +1,6 @@
 """Pictures of one frame."""
 
+import struct
 import zlib
 
 from . import CANARY, SAMPLES, Kit, heifbox, png, profiles, sample
@@ -113,7 +114,8 @@ sample("jpeg/orientation-9.jpg", orientation(1), **J, traits="orientation invali
 SAMPLES["jpeg/orientation-9.jpg"].make = lambda kit, out: (orientation(1)(kit, out), kit.exif(out, "-Orientation#=9"))
 sample("jpeg/progressive.jpg", small("-interlace", "JPEG", "-quality", "80"), **J, traits="progressive")
 sample("jpeg/grey.jpg", small("-colorspace", "Gray", "-quality", "80"), **J, traits="grey")
-sample("jpeg/cmyk.jpg", small("-colorspace", "CMYK", "-quality", "80"), **J, traits="cmyk")
+sample("jpeg/cmyk.jpg", small("-colorspace", "CMYK", "-quality", "80"), **J, traits="cmyk",
+       findings=["changes profile_assumed"])
 sample("jpeg/444.jpg", small("-sampling-factor", "4:4:4", "-quality", "90"), **J, traits="4:4:4")
 sample("jpeg/display-p3.jpg", tagged(profiles.display_p3), **J, traits="display p3, icc")
 sample("jpeg/adobe-rgb.jpg", tagged(profiles.adobe_rgb), **J, traits="adobe rgb, icc")
@@ -205,6 +207,12 @@ def vast_profile(kit: Kit, out):
     out.write_bytes(png(16, 16, [bytes(48)] * 16, extra=[(b"iCCP", b"padded\0\0" + icc)]))
 
 
+# Gray pixels with a profile for RGB.
+sample("png/unfit-profile.png", lambda kit, out: out.write_bytes(
+    png(16, 16, [bytes(range(0, 256, 16))] * 16, colour=0,
+        extra=[(b"iCCP", b"P3\0\0" + zlib.compress(profiles.display_p3(), 9))])),
+       traits="grey, unfit profile", findings=["evidence profile_left_out"], kind="image", type="image/png", width=16,
+       height=16)
 sample("png/vast-profile.png", vast_profile, traits="icc, vast profile", state="failed", code="too_expensive",
        kind="image", type="image/png", width=16, height=16)
 
@@ -288,6 +296,17 @@ def rotated_png(kit: Kit):
 
 # MARK: TIFF, BMP, JPEG XL
 
+
+def floats(kit: Kit, out):
+    """Light up to four times that of white."""
+    light = b"".join(struct.pack("<3f", x / 4, x / 8, 0.5) for _ in range(12) for x in range(16))
+    entries = [(256, 16), (257, 12), (258, 32), (259, 1), (262, 2), (273, 8), (277, 3), (278, 12), (279, len(light)),
+               (339, 3)]
+    directory = len(entries).to_bytes(2, "little") + b"".join(
+        struct.pack("<HHII", tag, 4, 1, value) for tag, value in entries) + bytes(4)
+    out.write_bytes(b"II*\0" + (8 + len(light)).to_bytes(4, "little") + light + directory)
+
+
 T = dict(of="coffee", type="image/tiff")
 sample("tiff/lzw.tiff", plain("coffee", "150x100", "-compress", "LZW"), **T, kind="image", width=150, height=100,
        traits="lzw")
@@ -296,6 +315,8 @@ sample("tiff/big-endian.tiff", plain("coffee", "150x100", "-compress", "Zip", "-
        kind="image", width=150, height=100, traits="deflate, big endian")
 sample("tiff/cmyk.tiff", plain("coffee", "150x100", "-colorspace", "CMYK", "-compress", "LZW"), **T, kind="image",
        width=150, height=100, traits="cmyk")
+sample("tiff/float.tiff", floats, traits="float", findings=["changes clipped"], kind="image", type="image/tiff", width=16,
+       height=12)
 sample("tiff/16-bit.tiff", lambda kit, out: (
     sixteen_bits(3)(kit, kit.work / "deep.png"),
     kit.magick(kit.work / "deep.png", "-depth", "16", "-compress", "Zip", out)), type="image/tiff", kind="image",

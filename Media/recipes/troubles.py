@@ -282,7 +282,7 @@ def late_video(kit: Kit, out):
                "-bf", "0", "-threads", "1", "-c:a", "aac", "-b:a", "16k", "-vsync", "passthrough", out)
 
 
-sample("trouble/joined.ts", joined, traits="two sizes", findings=["evidence repeated_times"], kind="video",
+sample("trouble/joined.ts", joined, traits="two sizes", findings=["evidence repeated_times", "changes size_changes"], kind="video",
        type="video/mp2t", width=64, height=48, duration=4.0)
 sample("trouble/late-video.mp4", late_video, traits="late pictures", findings=["losses starts_after video"], kind="audio",
        type="video/mp4", fidelity="reduced")

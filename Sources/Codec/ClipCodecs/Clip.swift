@@ -95,7 +95,7 @@ package final class Clip: OpenedClip {
         }
         let ends = [try cutOff?.loss(when: .salvage), facts.openEnd(part)].compactMap(\.self)
         ending.diagnosis.losses = ends + ending.diagnosis.losses
-        ending.warnings += [facts.durationNote].compactMap(\.self) + FFmpegLibraries.loggedErrors
+        ending.warnings = FFmpegLibraries.loggedErrors
         return ending
     }
 
@@ -334,14 +334,13 @@ package final class Clip: OpenedClip {
             var damage = made.damage
             if made.isDamagedAtEnd, demuxer.endsInZeros { damage?.code = .zeros }
             // One frame may be a decoder's complaint alone.
-            if let damage, damage.missing == 1, damage.isTolerable, facts.durationNote == nil {
+            if let damage, damage.missing == 1, damage.isTolerable, facts.otherLength == nil {
                 ending.diagnosis.evidence.append(damage)
             } else if let loss = try damage?.loss(when: order.profile.damaged) {
                 ending.diagnosis.losses.append(loss)
             }
         }
-        ending.diagnosis.evidence += made.evidence
-        ending.notes += made.notes
+        ending.diagnosis = ending.diagnosis.decoded(made.found)
         try deliver(
             RenditionReport(
                 role: .main, type: made.type, size: made.size, duration: made.duration, bytes: made.bytes,
@@ -407,6 +406,7 @@ extension ClipFacts {
     fileprivate var diagnosis: Diagnosis {
         var diagnosis = found
         diagnosis.announced = announced
+        diagnosis.evidence += [otherLength].compactMap(\.self)
         if let announced, announced > duration {
             diagnosis.evidence.append(Finding(.endsBefore, part, missing: announced - duration, of: announced))
         }
@@ -431,7 +431,6 @@ extension ClipFacts {
             parts.append("\(picture == nil ? "" : "with ")\(audio.name), \(audio.rate) Hz, \(audio.channels) ch")
         }
         parts.append("\(rounded(duration)) s")
-        if let durationNote { parts.append(durationNote) }
         return parts.joined(separator: ", ")
     }
 

@@ -14,8 +14,8 @@ struct ClipFacts: Sendable {
     var origin: Double
     /// Seconds.
     var duration: Double
-    /// Why `duration` is not the header's.
-    var durationNote: String?
+    /// Another duration, as the header says it.
+    var otherLength: Finding?
     /// Seconds that the header announces of a file that ends before them; nil of one that doesn't.
     var announced: Double?
     /// Of a file that ends before its end without saying how much comes after, within what it ends.

@@ -6,7 +6,8 @@ import StillCodecs
 struct ClipLength {
     var origin: Double
     var duration: Double
-    var note: String?
+    /// What the header says, where that is something else.
+    var other: Finding?
     /// What the header says, where the file ends before that.
     var announced: Double?
     /// Of a file that ends before its end without saying how much comes after, within what it ends.
@@ -104,9 +105,7 @@ struct ClipLength {
         }
         return ClipLength(
             origin: origin, duration: counted,
-            note: announced > counted
-                ? "its header claims \(rounded(announced)) s, and the file holds \(rounded(counted)) s"
-                : "its header says \(rounded(announced)) s", holes: holes.seconds)
+            other: Finding(.otherLength, missing: announced, of: counted), holes: holes.seconds)
     }
 
     private static func openCluster(_ demuxer: borrowing Demuxer) -> String? {

@@ -145,7 +145,7 @@ struct ProbedClip: ~Copyable {
             kind: chosen.picture == nil ? .audio : .video,
             type: demuxer.format?.type(brand: demuxer.brand, isAudio: chosen.picture == nil) ?? .mp4,
             picture: chosen.picture, audio: chosen.audio, cover: chosen.cover, origin: length.origin,
-            duration: length.duration, durationNote: length.note, announced: length.announced, openEnd: length.openEnd,
+            duration: length.duration, otherLength: length.other, announced: length.announced, openEnd: length.openEnd,
             holes: length.holes,
             firstPicture: try chosen.picture.flatMap { picture throws(FFmpegFailure) in
                 try demuxer.firstTime(of: picture.stream)
@@ -192,7 +192,7 @@ struct ProbedClip: ~Copyable {
         var length = try ClipLength.measure(demuxer, picture: nil, audio: audio.stream)
         _ = try demuxer.following?.measure(&length, picture: nil, audio: audio, limits: limits)
         (facts.kind, facts.picture) = (.audio, nil)
-        (facts.origin, facts.duration, facts.durationNote) = (length.origin, length.duration, length.note)
+        (facts.origin, facts.duration, facts.otherLength) = (length.origin, length.duration, length.other)
         (facts.announced, facts.openEnd, facts.holes) = (length.announced, length.openEnd, 0)
         facts.found.losses.append(loss)
     }

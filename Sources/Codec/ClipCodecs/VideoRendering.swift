@@ -20,9 +20,7 @@ struct MadeClip {
     /// Whether those are its last.
     var isDamagedAtEnd = false
     /// What was found besides.
-    var evidence: [Finding] = []
-    /// What was made of the pictures, for the record.
-    var notes: [String] = []
+    var found = Diagnosis()
     /// How often it was encoded until its bytes suited; 0 where packets were copied.
     var encodes = 0
     /// Why the effort was less than full, where it was.

@@ -155,8 +155,7 @@ extension Ending {
     fileprivate var bounded: Ending {
         var ending = self
         ending.warnings = warnings.prefix(32).map { String($0.prefix(300)) }
-        ending.notes = notes.prefix(16).map { String($0.prefix(200)) }
-        for path in [\Diagnosis.evidence, \.omissions, \.losses] {
+        for path in [\Diagnosis.evidence, \.omissions, \.losses, \.changes] {
             ending.diagnosis[keyPath: path] = Array(diagnosis[keyPath: path].prefix(16))
         }
         return ending

@@ -42,7 +42,7 @@ enum Prewarming {
                 Ending(
                     trim: TrimReport(start: 0, duration: 0.5, sourceDuration: 0.5, method: .copy),
                     placeholder: Placeholder(thumbhash: "", blurhash: "", color: "", peaks: [0]),
-                    thumbnailClippingRect: rect, thumbnailTime: 0.5, warnings: [""], notes: [""],
+                    thumbnailClippingRect: rect, thumbnailTime: 0.5, warnings: [""],
                     diagnosis: Diagnosis(checked: .decoded, losses: [Finding(.timeUp, .main, named: "", by: "")]))))
         exercise(CodecMessage.failed(.unreadable(Finding(.timeUp))))
     }

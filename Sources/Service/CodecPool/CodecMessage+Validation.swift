@@ -56,7 +56,7 @@ extension Diagnosis {
             track.language = track.language?.sanitized(20)
             return track
         }
-        for path in [\Diagnosis.evidence, \.omissions, \.losses] {
+        for path in [\Diagnosis.evidence, \.omissions, \.losses, \.changes] {
             let found = self[keyPath: path].prefix(16)
             diagnosis[keyPath: path] = []
             for finding in found { diagnosis[keyPath: path].append(try finding.checked()) }
@@ -167,7 +167,6 @@ extension Ending {
         ending.placeholder?.thumbhash = placeholder?.thumbhash?.sanitized(100)
         ending.placeholder?.blurhash = placeholder?.blurhash?.sanitized(200)
         ending.warnings = warnings.prefix(32).map { $0.sanitized(300) }
-        ending.notes = notes.prefix(16).map { $0.sanitized(200) }
         return ending
     }
 }

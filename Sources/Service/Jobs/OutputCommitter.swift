@@ -259,7 +259,7 @@ extension Ending {
         return [
             placeholder.map { Step(name: "placeholder", seconds: seconds, note: $0.note) }, Step(warnings: warnings),
         ].compactMap(\.self)
-            + (diagnosis.omissions.map(\.text) + notes).map { Step(name: Step.note, seconds: 0, note: $0) }
+            + (diagnosis.omissions + diagnosis.changes).map { Step(name: Step.note, seconds: 0, note: $0.text) }
             + diagnosis.losses.map { Step(name: Step.loss, seconds: 0, note: $0.text) }
     }
 }

@@ -95,6 +95,8 @@ public struct Diagnosis: Hashable, Sendable, Decodable {
     public var omissions: [Finding]
     /// What the profile asks for and the renditions lack.
     public var losses: [Finding]
+    /// What is otherwise than in the source, although nothing is missing.
+    public var changes: [Finding]
 }
 
 /// An attachment outside its job.

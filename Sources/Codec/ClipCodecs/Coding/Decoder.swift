@@ -83,4 +83,18 @@ import StillCodecs
         }
         return false
     }
+
+    /// What the configuration of a coding says of its colors; nil where it can't be read.
+    static func colour(_ codec: AVCodecID, configuration: [UInt8]) -> CodedColour? {
+        guard let container = unsafe avformat_alloc_context() else { return nil }
+        defer { unsafe avformat_free_context(container) }
+        guard let stream = unsafe avformat_new_stream(container, nil) else { return nil }
+        unsafe stream.pointee.codecpar.pointee.codec_id = codec
+        guard let decoder = try? unsafe Decoder(for: stream, maximumPixels: .max, configuration: configuration) else {
+            return nil
+        }
+        let context = unsafe decoder.raw.pointee
+        return unsafe CodedColour(
+            primaries: Int(context.color_primaries.rawValue), transfer: Int(context.color_trc.rawValue))
+    }
 }

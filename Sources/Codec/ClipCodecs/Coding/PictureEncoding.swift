@@ -179,15 +179,12 @@ struct PictureEncoding: ~Copyable {
     /// As many as may be stored behind one that is shown after them.
     private static let lastPictures = 4
 
-    /// Pictures that are left out as others have their time; nil where there are none.
-    var overtakenFrames: Finding? { overtaken > 0 ? Finding(.repeatedTimes, missing: Double(overtaken)) : nil }
+    /// Pictures that are left out as others have their time.
+    var overtakenFrames: [Finding] { overtaken > 0 ? [Finding(.repeatedTimes, missing: Double(overtaken))] : [] }
 
-    /// What becomes of pictures whose size isn't that of the first; nil where all have it.
-    var sizeNote: String? {
-        other.map { size, time in
-            "from \(rounded(time)) s on its pictures are \(size.width)×\(size.height) instead of "
-                + "\(facts.coded.width)×\(facts.coded.height): they are fitted into the shape of the first"
-        }
+    /// Pictures whose size isn't that of the first.
+    var sizeChange: [Finding] {
+        other.map { [Finding(.sizeChanges, missing: $1, named: "\($0.width)×\($0.height)")] } ?? []
     }
 
     /// Writes what is still inside.

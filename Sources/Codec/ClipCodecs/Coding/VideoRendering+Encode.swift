@@ -143,7 +143,7 @@ extension VideoRendering {
             type: policy.type, size: PixelSize(width: settings.width, height: settings.height), start: part.start,
             duration: pictures.seconds, method: .encode, bytes: bytes, note: "", damage: pictures.damage,
             isDamagedAtEnd: pictures.isDamagedAtEnd,
-            evidence: [pictures.overtakenFrames].compactMap(\.self), notes: [pictures.sizeNote].compactMap(\.self))
+            found: Diagnosis(evidence: pictures.overtakenFrames, changes: pictures.sizeChange))
         return (.finished(bytes: bytes), made)
     }
 }

@@ -33,7 +33,7 @@ extension ImageCandidate {
 }
 
 extension BitmapFile: RasterDecoder {
-    func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster {
+    func decode(damaged: WhenDamaged, faults: inout Diagnosis) throws(AttachmentError) -> Raster {
         let missing = try missingRows()
         guard missing < size.height else { throw VipsFailure.cut("BMP") }
         let cut = Finding(.endsBefore, .rows, missing: missing, of: size.height)
@@ -47,7 +47,7 @@ private struct PackedBitmap: RasterDecoder {
     var descriptor: Int32
     var limits: Limits
 
-    func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster {
+    func decode(damaged: WhenDamaged, faults: inout Diagnosis) throws(AttachmentError) -> Raster {
         guard let reader = try FrameReader.open(descriptor, format: .bmp, limits: limits),
             let pixels = try reader.next()
         else { throw VipsFailure.cut("BMP") }

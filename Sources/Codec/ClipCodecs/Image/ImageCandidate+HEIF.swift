@@ -1,3 +1,4 @@
+import CFFmpeg
 import CHEIF
 import SatchelCore
 import StillCodecs
@@ -17,9 +18,13 @@ extension ImageCandidate {
             unsafe HEIFTurns.sort(in: bytes)
             return try unsafe HEIFTurns.take(from: bytes)
         }
+        let bitstream = unsafe bytes.withBytes { unsafe HEIFProperties($0) }.bitstream
+        // HEVC's begins with its version, and no data of AV1 with this byte.
+        let codec = bitstream?.first == 1 ? AV_CODEC_ID_HEVC : AV_CODEC_ID_AV1
+        let unboxed = bitstream.flatMap { Decoder.colour(codec, configuration: $0) }
         var still: StillSource
         do {
-            still = try self.still(bytes, losses: losses)
+            still = try self.still(bytes, losses: losses, unboxed: unboxed)
         } catch {
             let feature = NewerFeature.newestHEIC
             let library = CodecLibrary(.libheif, version: unsafe String(cString: heif_get_version()))
@@ -27,7 +32,7 @@ extension ImageCandidate {
             throw .unreadable(Finding(.malformed, .picture, named: "list of pictures"))
         }
         if turns != 1 { still.facts.orientation = turns }
-        still.facts.omissions += omissions
+        still.facts.found.omissions += omissions
         return .still(still)
     }
 

@@ -21,7 +21,6 @@ package struct AnimationFacts: Hashable, Sendable {
     var evidence: [Finding] = []
     /// What is left out.
     var omissions: [Finding] = []
-    var warnings: [String] = []
 
     package var frames: Int { delays.count }
 
@@ -49,33 +48,24 @@ package struct AnimationFacts: Hashable, Sendable {
     /// `true` if it repeats without an end: it says so, or it names a number that no author means.
     private var isEndless: Bool { plays <= 0 || plays > 1_000_000 }
 
-    /// What a file of `type` can't say of how the animation plays, for the steps.
-    func unsaid(by type: MediaType) -> [String] {
-        guard let output = type.format.animation else { return [] }
-        let name = type.format.name
-        var notes: [String] = []
-        if let most = output.mostPlays {
-            if !isEndless, plays > most { notes.append("it plays \(plays) times; \(name) can say \(most) at most") }
-        } else if plays != 1 {
-            notes.append("it plays \(playsText); \(name) has no loops")
+    /// Adds what a file of `type` can't say of how the animation plays.
+    func note(unsaidBy type: MediaType, in diagnosis: inout Diagnosis) {
+        guard let output = type.format.animation else { return }
+        let (name, most) = (type.format.name, output.mostPlays ?? 1)
+        if isEndless ? output.mostPlays == nil : plays > most {
+            let (missing, total) = isEndless ? (nil, nil) : (Double(plays - most), Double(plays))
+            diagnosis.omissions.append(Finding(.leftOut, .plays, missing: missing, of: total, named: name))
         }
-        let before = delays.reduce(0, +)
         let groups = output.groups(of: delays)
-        if groups.count < delays.count {
-            let least = output.shortestDelay
-            notes.append(
-                "\(name) shows a frame for \(least) ms at least: \(frames) frames were merged into \(groups.count)")
+        let merged = frames - groups.count
+        if merged > 0 {
+            diagnosis.omissions.append(Finding(.merged, .frames, missing: merged, of: frames, named: name))
         }
-        let after = output.written(delays.sums(of: groups)).reduce(0, +)
-        if delays.contains(where: { $0 % output.delayUnit != 0 }), groups.count == delays.count || after != before {
-            notes.append(
-                "\(name) has delays of whole hundredths of a second, 2 at least\(after == before ? "" : ": \(after) ms in all instead of \(before) ms")"
-            )
+        let after = Double(output.written(delays.sums(of: groups)).reduce(0, +)) / 1000
+        let isOff = delays.contains { $0 % output.delayUnit != 0 || $0 > output.longestDelay }
+        if isOff, merged == 0 || after != duration {
+            diagnosis.changes.append(Finding(.delaysChanged, missing: after, of: duration, named: name))
         }
-        if let longest = delays.max(), longest > output.longestDelay {
-            notes.append("a frame is shown for \(longest) ms; \(name) can say \(output.longestDelay) ms at most")
-        }
-        return notes
     }
 
     /// libvips holds frames one above the other, in a picture of at most so many rows.
@@ -124,7 +114,7 @@ extension AnimationOutput {
             elapsed += delay
             let shown = max(shortestDelay, nearest(elapsed) - end)
             end += shown
-            return shown
+            return min(shown, longestDelay)
         }
     }
 
@@ -152,6 +142,6 @@ extension AnimationFacts {
     ) {
         self.init(
             type: type, sniffedType: sniffedType, size: size, delays: delays, plays: plays, bytes: bytes,
-            missing: missing, missingCode: missingCode, omissions: omissions, warnings: [])
+            missing: missing, missingCode: missingCode, evidence: [], omissions: omissions)
     }
 }

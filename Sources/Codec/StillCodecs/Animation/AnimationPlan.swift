@@ -34,7 +34,7 @@ package struct AnimationAttempt: Hashable, Sendable {
     /// The same as a file of `type` says them.
     func written(_ delays: [Int], as type: MediaType) -> [Int] {
         let output = type.format.animation
-        return (output?.written(self.delays(delays)) ?? self.delays(delays)).map { min($0, output?.longestDelay ?? $0) }
+        return output?.written(self.delays(delays)) ?? self.delays(delays)
     }
 }
 

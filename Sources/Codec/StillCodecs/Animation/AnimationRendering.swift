@@ -18,11 +18,8 @@ struct AnimationRendering {
         let index = min(max(wanted, first), part.frames.upperBound - 1)
         var ending = try still(of: source, frame: policies.main == nil ? index : first, policies, deliver)
         if wanted != index {
-            ending.warnings.append(
-                "frame \(wanted) was asked for as the thumbnail; the \(wanted < first ? "first" : "last") one"
-                    + "\(part.isTrimmed ? " of the part" : ""), \(index), was taken")
+            ending.diagnosis.changes.append(Finding(.otherFrame, missing: Double(wanted), of: Double(index)))
         }
-        ending.warnings += source.facts.warnings
         if policies.main != nil, source.facts.frames > 1 {
             let (taken, all) = (first + 1, source.facts.frames)
             ending.diagnosis.omissions.append(Finding(.oneTaken, .frames, missing: all - taken, of: all))
@@ -41,7 +38,7 @@ struct AnimationRendering {
         try WorkTime.asFarAsItGoes { () throws(AttachmentError) in
             var report = try animation(
                 part, of: source, region, policy, isHasty: choice == .reduced, to: descriptor, &ending)
-            ending.notes += part.facts.unsaid(by: policy.type)
+            part.facts.note(unsaidBy: policy.type, in: &ending.diagnosis)
             ending.trim = part.report
             if let haste = choice.haste(cost, secondsLeft: left) {
                 report.note += "; reduced: \(haste.cause)"
@@ -99,7 +96,7 @@ struct AnimationRendering {
             region: region.size,
             frames: facts.frames, aim: policy.aim, cap: policy.cap, format: format)
         var speed = isHasty ? .standard : order.profile.speed
-        var hindrance: String?
+        var hindrance: Finding?
         while true {
             let attempt = plan.attempt
             // Nothing bounds what libvips writes.
@@ -119,7 +116,7 @@ struct AnimationRendering {
                     rendition: RenditionRole.main.rawValue, bytes: encoded.bytes, cap: policy.cap,
                     advice: "Send fewer frames or smaller ones, or raise the cap.")
             }
-            let isWhole = defect.missing == 0 && facts.warnings.isEmpty && facts.evidence.isEmpty
+            let isWhole = defect.missing == 0 && facts.evidence.isEmpty
             let obstacle = policy.obstacle(to: source.facts, region: region, isWhole: isWhole)
             let isKept = encoded.isExact && obstacle == nil && encoded.bytes <= plan.aim && !part.isTrimmed
             var note = note(policy, part, plan, encoded, wanted: wanted)
@@ -141,7 +138,7 @@ struct AnimationRendering {
             if encoded.alphaBits < 255, !keepsAlpha {
                 ending.diagnosis.omissions.append(Finding(.leftOut, .transparency, named: policy.type.format.name))
             }
-            if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
+            ending.diagnosis.changes += [hindrance].compactMap(\.self)
             return report
         }
     }
@@ -149,7 +146,7 @@ struct AnimationRendering {
     /// - Parameter hindrance: Why it can't be had at the speed `best`, where that is what it fails for.
     private func encode(
         _ part: AnimationPart, of source: borrowing AnimationSource, _ region: PixelRect, _ policy: AnimationPolicy,
-        _ attempt: AnimationAttempt, _ speed: Speed, limit: Int64, hindrance: inout String?, to descriptor: Int32
+        _ attempt: AnimationAttempt, _ speed: Speed, limit: Int64, hindrance: inout Finding?, to descriptor: Int32
     ) throws(AttachmentError) -> (Encoded, Finding) {
         let first = part.frames.lowerBound
         var defects = FrameDefects(of: part.facts, when: order.profile.damaged, after: first)
@@ -174,7 +171,7 @@ struct AnimationRendering {
             do {
                 compared = try ComparedFrames(blocks, facts: source.facts, counting: defects)
             } catch {
-                hindrance = "libvips can't read it"
+                hindrance = Finding(.shownOtherwise, .speed)
                 throw error
             }
         }

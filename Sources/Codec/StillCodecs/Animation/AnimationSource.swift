@@ -31,8 +31,8 @@ package struct AnimationSource: ~Copyable {
             type: format.type, sniffedType: sniffed.type, size: size,
             delays: delays.prefix(frames).map(AnimationFacts.shown), plays: header.integer("loop") ?? 0,
             bytes: bytes.count, missing: cut?.missing ?? 0, missingCode: .endsBefore, colours: colours,
-            evidence: cut?.missing == 0 ? [Finding(.endMarkMissing)] : [],
-            warnings: header.has(Picture.unfitProfile) ? [Picture.unfitProfileNote] : [])
+            evidence: (cut?.missing == 0 ? [Finding(.endMarkMissing)] : [])
+                + (header.has(Picture.unfitProfile) ? [Finding(.profileLeftOut)] : []))
         origin = .vips(Loadable(bytes: bytes, format: format))
     }
 

@@ -24,29 +24,29 @@ struct BestAnimation: Hashable, Sendable {
         memory = Int64(part.facts.bytes) + page + (type == .gif ? result * Int64(part.frames.count) * 2 : 0)
     }
 
-    /// Why it is made at ``Speed/standard``, as a clause; nil where it isn't.
+    /// Why it is made at ``Speed/standard``; nil where it isn't.
     ///
     /// - Parameters:
     ///   - granted: Bytes of memory.
     ///   - standard: Bytes that ``Speed/standard`` takes.
     ///   - seconds: Processor time that it takes.
     ///   - secondsLeft: Nil for no hurry.
-    func hindrance(granted: Int64, standard: Int64, seconds: Double, secondsLeft: Double?) -> String? {
+    func hindrance(granted: Int64, standard: Int64, seconds: Double, secondsLeft: Double?) -> Finding? {
         let facts = part.facts
-        switch facts.type {
-        case .gif, .webp, .jxl: break
-        case .png: return "libvips reads one frame of an APNG"
-        default: return "libvips reads no sequence of \(facts.type.format.name)"
+        guard [.gif, .webp, .jxl].contains(facts.type) else {
+            let format = facts.type.format
+            return Finding(.notSupported, .speed, named: format.picture?.animation?.name ?? format.name)
         }
-        if part.decoded > Self.mostFrames { return "libvips may read \(Self.mostFrames) frames, and it has more" }
-        if type == .gif, facts.delays.contains(where: { $0 > AnimatedGIF.longest * 10 }) {
-            return "libvips can't say in a GIF how long a frame is shown"
+        if part.decoded > Self.mostFrames
+            || type == .gif && facts.delays.contains(where: { $0 > AnimatedGIF.longest * 10 })
+        {
+            return Finding(.shownOtherwise, .speed)
         }
         if standard + memory > granted {
-            return "libvips would hold \(standard + memory) bytes, and \(granted) were granted"
+            return Finding(.memory, .speed, missing: Double(standard + memory), of: Double(granted))
         }
         if EffortChoice(WorkCost(full: seconds, reduced: 0), secondsLeft: secondsLeft) != .full, let secondsLeft {
-            return Finding(.estimate, missing: seconds, of: max(0, secondsLeft)).cause
+            return Finding(.estimate, .speed, missing: seconds, of: max(0, secondsLeft))
         }
         return nil
     }

@@ -7,13 +7,12 @@ import GIF
 /// decoder's own. Reading them twice is a small part of scaling and writing them.
 final class ComparedFrames: FrameSource {
     let palette: [UInt32] = []
-    /// What libvips reads otherwise, as a clause; nil while it doesn't.
-    private(set) var difference: String?
+    /// That libvips reads something else; nil while it doesn't.
+    private(set) var difference: Finding?
     private let pages: PageFrames
     private let own: GIFFrames
     private let source: AnimationFacts
     private var canvas: Canvas
-    private var position = 0
 
     /// - Parameter facts: Of the whole GIF.
     init(_ source: GIFSource, facts: AnimationFacts, counting defects: FrameDefects) throws(AttachmentError) {
@@ -24,21 +23,19 @@ final class ComparedFrames: FrameSource {
     }
 
     func show(on canvas: inout Canvas) throws(AttachmentError) {
-        position += 1
-        if pages.count != source.frames {
-            difference = "libvips reads \(pages.count) frames, and it has \(source.frames)"
-            throw .unreadable(Finding(.malformed, .animation, named: "count of frames"))
-        }
+        guard pages.count == source.frames else { throw differing("count of frames") }
         try own.show(on: &self.canvas)
         do {
             try pages.show(on: &canvas)
         } catch {
-            if !WorkTime.isUp { difference = "libvips can't decode frame \(position)" }
+            if !WorkTime.isUp { difference = Finding(.shownOtherwise, .speed) }
             throw error
         }
-        guard canvas.pixels == self.canvas.pixels else {
-            difference = "libvips shows frame \(position) otherwise"
-            throw .unreadable(Finding(.malformed, .animation, named: "frames"))
-        }
+        guard canvas.pixels == self.canvas.pixels else { throw differing("frames") }
+    }
+
+    private func differing(_ name: String) -> AttachmentError {
+        difference = Finding(.shownOtherwise, .speed)
+        return .unreadable(Finding(.malformed, .animation, named: name))
     }
 }

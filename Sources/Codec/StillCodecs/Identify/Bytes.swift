@@ -87,6 +87,25 @@ package struct Bytes {
         return Set(found.prefix(256))
     }
 
+    /// The first part of an item's data in `file`, by this `iloc` box (ISO/IEC 14496-12, 8.11.3).
+    package func data(of item: Int, in file: Bytes) -> [UInt8]? {
+        guard let version = number(at: 0, bytes: 1), let sizes = number(at: 4, bytes: 2) else { return nil }
+        let (wide, more, index) = (version < 2 ? 2 : 4, version > 0 ? 2 : 0, version > 0 ? sizes & 15 : 0)
+        let (offset, length, base) = (sizes >> 12, sizes >> 8 & 15, sizes >> 4 & 15)
+        var at = 6 + wide
+        while let id = number(at: at, bytes: wide) {
+            at += wide + more + 2 + base
+            guard let start = number(at: at - base, bytes: base), let count = number(at: at, bytes: 2) else { break }
+            if id == item, let first = number(at: at + 2 + index, bytes: offset),
+                let size = number(at: at + 2 + index + offset, bytes: length)
+            {
+                return file.dropped(max(0, start &+ first))?.content.prefix(max(0, size)).map(\.self)
+            }
+            at += 2 + count * (index + offset + length)
+        }
+        return nil
+    }
+
     /// An item's identifier in a full box of version 0 (two bytes) or more (four).
     package func identifier(at offset: Int) -> Int? {
         number(at: 0, bytes: 1) == 0 ? number(at: offset, bytes: 2) : number(at: offset, bytes: 4)

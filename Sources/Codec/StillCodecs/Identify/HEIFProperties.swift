@@ -6,13 +6,15 @@ package struct HEIFProperties: Hashable, Sendable {
     private(set) var colour: CodedColour?
     /// The code point of how light and colors make RGB.
     private(set) var matrix: Int?
+    /// What says the colors where no box does: HEVC's configuration, or the data of an AV1 picture.
+    package private(set) var bitstream: [UInt8]?
     /// Whether colours were multiplied by alpha.
     private(set) var isPremultiplied = false
     /// `true` if it is stored without colors: libheif makes RGB of it.
     private(set) var isMonochrome = false
 
     /// Reads the file's `meta` box as far as it makes sense; whatever doesn't is taken for absent.
-    init(_ file: UnsafeRawBufferPointer) {
+    package init(_ file: UnsafeRawBufferPointer) {
         let file = unsafe Bytes(whole: file)
         guard let meta = file.boxes.first(where: { $0.type == "meta" })?.body.dropped(4) else { return }
         let parts = meta.boxes
@@ -26,6 +28,12 @@ package struct HEIFProperties: Hashable, Sendable {
             if let box, let primaries = box.number(at: 4, bytes: 2), let transfer = box.number(at: 6, bytes: 2) {
                 colour = CodedColour(primaries: primaries, transfer: transfer)
                 matrix = box.number(at: 8, bytes: 2)
+            }
+            if !(own + all).contains(where: { $0.type == "colr" }) {
+                let places = parts.first { $0.type == "iloc" }?.body
+                bitstream =
+                    (own + all).first { $0.type == "hvcC" }?.body.content
+                    ?? primary.flatMap { places?.data(of: $0, in: file) }
             }
         }
         if let references = parts.first(where: { $0.type == "iref" })?.body {

@@ -16,11 +16,11 @@ package struct ImageCandidate: Sendable {
 
     /// The first picture of what libvips decodes.
     package func still(
-        _ bytes: consuming SourceBytes, losses: [Finding] = []
+        _ bytes: consuming SourceBytes, losses: [Finding] = [], unboxed: CodedColour? = nil
     ) throws(AttachmentError) -> StillSource {
         let header = try header(of: bytes)
         return try StillSource(
-            bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses)
+            bytes, format: format, header: header, sniffed: sniffed, limits: limits, losses: losses, unboxed: unboxed)
     }
 
     /// Of a file that was reserved and not filled up, as a download leaves it, only what is there: zeros are codes as well.

@@ -14,15 +14,15 @@ struct BestStill: Hashable, Sendable {
     /// What to ask for of at most `memory` bytes.
     func estimate(within memory: Int64) -> Estimate { best.memory <= memory ? best : standard }
 
-    /// Why it is made at ``Speed/standard``, as a clause; nil where it isn't.
+    /// Why it is made at ``Speed/standard``; nil where it isn't.
     ///
     /// - Parameters:
     ///   - granted: Bytes of memory.
     ///   - secondsLeft: Nil for no hurry.
-    func hindrance(granted: Int64, secondsLeft: Double?) -> String? {
-        if best.memory > granted { return "it would hold \(best.memory) bytes, and \(granted) were granted" }
+    func hindrance(granted: Int64, secondsLeft: Double?) -> Finding? {
+        if best.memory > granted { return Finding(.memory, .speed, missing: Double(best.memory), of: Double(granted)) }
         let cost = WorkCost(full: best.cpuSeconds, reduced: 0)
         guard let secondsLeft, EffortChoice(cost, secondsLeft: secondsLeft) != .full else { return nil }
-        return Finding(.estimate, missing: cost.full, of: max(0, secondsLeft)).cause
+        return Finding(.estimate, .speed, missing: cost.full, of: max(0, secondsLeft))
     }
 }

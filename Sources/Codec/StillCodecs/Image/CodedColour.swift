@@ -2,7 +2,7 @@ import Glibc
 package import SatchelCore
 
 /// Colours that a file states by numbers, or by a profile that only HDR has, and their way to sRGB.
-struct CodedColour: Hashable, Sendable {
+package struct CodedColour: Hashable, Sendable {
     private enum Curve: Hashable { case standard, power(Float), pq, hlg }
 
     private var curve = Curve.standard
@@ -19,7 +19,7 @@ struct CodedColour: Hashable, Sendable {
 
     /// By code points of ITU-T H.273, tables 2 and 3. BT.709's curve and its relatives were graded on screens like those of
     /// sRGB.
-    init(primaries: Int, transfer: Int) {
+    package init(primaries: Int, transfer: Int) {
         matrix = Self.chromaticities[primaries].flatMap(Self.matrix)
         curve =
             switch transfer {

@@ -18,12 +18,10 @@ struct DecoderWarnings: ~Copyable {
 
     var isEmpty: Bool { unsafe gathered.pointee.count == 0 }
 
-    /// Whether the colour profile could not be used: libvips takes another one then.
-    var isOfProfile: Bool { unsafe String(cString: satchel_warnings_text(gathered)).contains("corrupt profile") }
-
-    /// Returns whether libpng ignored a color profile because it is for another kind of pixels.
-    var isOfUnfitProfile: Bool {
-        unsafe String(cString: satchel_warnings_text(gathered)).contains("color space not permitted on")
+    /// Whether libvips took another color profile for a damaged one, or libpng ignored one that is for other pixels.
+    var isOfProfile: Bool {
+        let text = unsafe String(cString: satchel_warnings_text(gathered))
+        return text.contains("corrupt profile") || text.contains("color space not permitted on")
     }
 
     /// Rows of a fax of which a decoder said that they end too early or hold codes that are none.

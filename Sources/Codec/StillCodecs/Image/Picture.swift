@@ -263,7 +263,6 @@ extension Picture {
 
     /// Instead of a profile that is for other pixels, which ``SourceBytes/load(_:_:)`` leaves out.
     static let unfitProfile = "satchel-unfit-profile"
-    static let unfitProfileNote = "its color profile is for pixels of another kind, and was left out"
 
     /// Whether there is a profile, and its colours are not those of sRGB anyway.
     var needsProfile: Bool {

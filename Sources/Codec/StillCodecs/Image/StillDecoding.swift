@@ -1,13 +1,6 @@
-package import SatchelCore
+import SatchelCore
 import CJPEG
 import CVips
-
-/// What was found missing or odd while a still was decoded.
-package struct StillFaults: Hashable, Sendable {
-    package var losses: [Finding] = []
-    var evidence: [Finding] = []
-    var warnings: [String] = []
-}
 
 /// One decode by libvips: what it is asked for.
 package struct StillDecoding {
@@ -24,7 +17,7 @@ package struct StillDecoding {
     /// - Parameter faults: What is missing or odd is added.
     /// - Throws: ``AttachmentError/unreadable(_:)`` where nothing can be decoded, or too little for `damaged`.
     func runOrRefuse(
-        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, faults: inout StillFaults
+        _ bytes: borrowing SourceBytes, _ header: borrowing Picture, faults: inout Diagnosis
     ) throws(AttachmentError) -> Picture {
         var end: DataEnd?
         let failure: VipsFailure
@@ -37,8 +30,7 @@ package struct StillDecoding {
                 if format == .tiff { try note(warnings.damagedFaxRows, .notDecoded, &faults) }
                 // libvips takes any number of libjpeg's warnings.
                 if end == nil, !warnings.isEmpty { isDoubtful = true }
-                if warnings.isOfUnfitProfile { faults.warnings.append(Picture.unfitProfileNote) }
-                if warnings.isOfProfile { faults.warnings.append("its colour profile is damaged, and was left out") }
+                if warnings.isOfProfile { faults.evidence.append(Finding(.profileLeftOut)) }
             case nil: break
             }
             // libvips doesn't look behind the last row.
@@ -77,7 +69,7 @@ package struct StillDecoding {
 
     /// Rows that are missing, where there are any.
     private func note(
-        _ missing: Int, _ code: Finding.Code, _ faults: inout StillFaults, _ part: Finding.Part = .rows
+        _ missing: Int, _ code: Finding.Code, _ faults: inout Diagnosis, _ part: Finding.Part = .rows
     ) throws(AttachmentError) {
         let finding = Finding(code, part, missing: missing, of: facts.storedSize.height)
         if let loss = try finding.loss(when: damaged) { faults.losses.append(loss) }
@@ -89,7 +81,7 @@ package struct StillDecoding {
     ///   - leftOver: Bytes behind the last row, where they are known.
     ///   - isDoubtful: Whether anything besides bytes behind the last row counts.
     private func countDamage(
-        _ bytes: borrowing SourceBytes, leftOver: Int = 0, isDoubtful: Bool = true, _ faults: inout StillFaults
+        _ bytes: borrowing SourceBytes, leftOver: Int = 0, isDoubtful: Bool = true, _ faults: inout Diagnosis
     ) throws(AttachmentError) -> Bool {
         guard let found = JPEGReader.damage(of: bytes) else { return false }
         guard isDoubtful || found.is_cut != 0 || found.left_over > Self.oddBytes else { return true }
@@ -112,7 +104,7 @@ package struct StillDecoding {
     /// A JPEG as far as it goes.
     private func tolerated(
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
-        _ faults: inout StillFaults
+        _ faults: inout Diagnosis
     ) throws -> Picture {
         guard try countDamage(bytes, &faults) else { throw WorkTime.isUp ? WorkTime.failure : refusal }
         var end: DataEnd?
@@ -122,7 +114,7 @@ package struct StillDecoding {
     /// A PNG's or a TIFF's rows as far as they can be decoded.
     private func found(
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
-        _ faults: inout StillFaults
+        _ faults: inout Diagnosis
     ) throws -> Picture {
         guard let warnings = DecoderWarnings() else {
             throw AttachmentError.tooExpensive(resource: "memory", granted: "share")
@@ -169,7 +161,7 @@ package struct StillDecoding {
     /// A WebP's rows as far as libwebp decodes them, what follows grey or transparent.
     private func decoded(
         _ bytes: borrowing SourceBytes, _ header: borrowing Picture, _ refusal: AttachmentError,
-        _ faults: inout StillFaults
+        _ faults: inout Diagnosis
     ) throws -> Picture {
         if try unsafe bytes.withMutableBytes({ unsafe WebPChunks.dropAlpha(from: $0) }) {
             // Its colours may be whole: a picture without its transparency is more than none.

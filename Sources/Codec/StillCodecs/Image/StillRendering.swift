@@ -14,7 +14,7 @@ struct StillRendering {
         let size = source.facts.size
         let left = WorkTime.secondsLeft
         var speed = order.profile.speed
-        var hindrance: String?
+        var hindrance: Finding?
         if speed == .best {
             hindrance = BestStill(source.facts, policies).hindrance(granted: command.memory, secondsLeft: left)
             if hindrance != nil { speed = .standard }
@@ -42,13 +42,13 @@ struct StillRendering {
             let isHalved = speed == .fast && size.area > FineColours.mostPixels && stills.allSatisfy(\.halvesChroma)
             return isHalved ? .half : .full
         }
-        var faults = StillFaults()
+        var faults = Diagnosis()
         var picture = try source.decode(
             region, scaledTo: working, speed: speed, chroma: chroma(working), damaged: order.profile.damaged,
             faults: &faults)
         // What has a fault isn't kept.
-        if working != whole, faults != StillFaults() {
-            (working, faults) = (whole, StillFaults())
+        if working != whole, faults != Diagnosis() {
+            (working, faults) = (whole, Diagnosis())
             picture = try source.decode(
                 region, scaledTo: working, speed: speed, chroma: chroma(working), damaged: order.profile.damaged,
                 faults: &faults)
@@ -56,7 +56,7 @@ struct StillRendering {
         let jpeg = StillWriter.JPEGOrigin(
             bytes: Int64(source.facts.bytes),
             hasHalvedColours: source.facts.colourShare == 0.5 && working == region.size)
-        let isWhole = faults == StillFaults()
+        let isWhole = faults == Diagnosis()
         var ending = try StillRenditions(
             order: order, command: command, outputs: outputs, policies: policies, region: region, size: size,
             downscaler: source.facts.downscaler(at: speed), jpeg: source.facts.type == .jpeg ? jpeg : nil,
@@ -69,11 +69,8 @@ struct StillRendering {
                 }
                 return kept
             }, deliver)
-        if let hindrance { ending.notes.append("made at the speed standard instead of best, as \(hindrance)") }
-        ending.notes += source.facts.notes
-        ending.diagnosis.losses += faults.losses
-        ending.diagnosis.evidence += faults.evidence
-        ending.warnings += faults.warnings
+        ending.diagnosis.changes += [hindrance].compactMap(\.self)
+        ending.diagnosis = ending.diagnosis.decoded(faults)
         return ending
     }
 }

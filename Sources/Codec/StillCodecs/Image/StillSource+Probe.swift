@@ -3,11 +3,11 @@ import SatchelCore
 extension StillSource {
     func probeResult(for order: WorkOrder) -> ProbeResult {
         let policies = ImagePolicies(order: order, kind: .image)
+        var found = facts.found
+        found.hasTransparency = facts.hasAlpha
         return ProbeResult(
             kind: .image, type: facts.type, sniffedType: facts.sniffedType, size: facts.size, note: facts.note,
-            diagnosis: Diagnosis(
-                pages: facts.pages, hasTransparency: facts.hasAlpha, omissions: facts.omissions, losses: facts.losses),
-            planned: policies.roles, estimate: facts.estimate(for: policies, of: order),
+            diagnosis: found, planned: policies.roles, estimate: facts.estimate(for: policies, of: order),
             forecasts: order.wantsForecasts
                 ? policies.forecasts(of: facts.size, hasAlpha: facts.hasAlpha, keeping: facts) : [])
     }

@@ -28,17 +28,12 @@ package struct StillFacts: Hashable, Sendable {
     var isCut = false
     /// Whether a JPEG's end is nothing but zeros.
     var isFilledUp = false
-    /// What was decided, for the record: clauses.
-    package var notes: [String] = []
-    /// What is left out.
-    package var omissions: [Finding] = []
-    var pages: Int?
+    /// What its header tells.
+    package var found = Diagnosis()
     /// Bytes of the file.
     var bytes: Int
     /// Of what its header says whether it may be kept.
     var keptForm = KeptForm()
-    /// What of the file can't be shown: its animation.
-    var losses: [Finding] = []
 
     /// Upright.
     var size: PixelSize { orientation >= 5 ? storedSize.swapped : storedSize }
@@ -64,7 +59,7 @@ package protocol RasterDecoder: Sendable {
     /// Decodes all of it.
     ///
     /// - Parameter faults: What is missing or odd is added.
-    func decode(damaged: WhenDamaged, faults: inout StillFaults) throws(AttachmentError) -> Raster
+    func decode(damaged: WhenDamaged, faults: inout Diagnosis) throws(AttachmentError) -> Raster
 }
 
 /// A still that one decoder has opened.
@@ -89,10 +84,12 @@ package struct StillSource: ~Copyable {
 
     /// Opens the first picture of what libvips decodes, and checks limits; decodes no pixel.
     ///
-    /// - Parameter header: What `bytes` was found to hold.
+    /// - Parameters:
+    ///   - header: What `bytes` was found to hold.
+    ///   - unboxed: The colors where no box of a HEIF file says them.
     init(
         _ bytes: consuming SourceBytes, format: PictureFormat, header: borrowing Picture, sniffed: Sniffed,
-        limits: Limits, losses: [Finding] = []
+        limits: Limits, losses: [Finding] = [], unboxed: CodedColour? = nil
     ) throws(AttachmentError) {
         let type = MediaType(decoded: format, compression: header.text("heif-compression"), sniffed: sniffed.type)
         // Of a picture with several pages the header is the first page's.
@@ -111,45 +108,40 @@ package struct StillSource: ~Copyable {
             colourShare: header.text("jpeg-chroma-subsample") == "4:2:0" ? 0.5 : Double(header.bands - 1),
             hasAlpha: header.hasAlpha, isPlanarJPEG: format == .jpeg && header.isPlain,
             isProgressive: [header.integer("jpeg-multiscan"), header.integer("interlaced")].contains(1),
-            bytes: bytes.count, losses: losses)
+            found: Diagnosis(losses: losses), bytes: bytes.count)
         let heif = format == .heif ? unsafe bytes.withBytes { unsafe HEIFProperties($0) } : nil
         try HEIFProperties.check(matrix: heif?.matrix)
         facts.isPremultiplied = heif?.isPremultiplied == true
         var coded = format == .png ? unsafe bytes.withBytes { unsafe PNGChunks.colour(in: $0) } : nil
         // No profile can say what is HDR, but by words that only some know.
-        if let stated = heif?.colour, profileBytes == 0 || stated.isHDR { coded = stated }
+        if let stated = heif?.colour ?? unboxed, profileBytes == 0 || stated.isHDR { coded = stated }
         // Which nothing has to be made of.
         if profileBytes == 0, coded?.isStandard == true { coded = nil }
         facts.coded = coded ?? (unsafe header.withBlob("icc-profile-data") { unsafe CodedColour(profile: $0) })
         facts.keptForm = KeptForm(header, facts.coded)
-        if header.has(Picture.unfitProfile) { facts.notes.append(Picture.unfitProfileNote) }
+        if header.has(Picture.unfitProfile) { facts.found.evidence.append(Finding(.profileLeftOut)) }
         let hasGainMap = unsafe bytes.withBytes { unsafe GainMap.isIn($0, format) }
         let isHDR = facts.coded?.isHDR == true
-        if isHDR || hasGainMap { facts.omissions.append(isHDR ? .hdr : .gainMap) }
+        if isHDR || hasGainMap { facts.found.omissions.append(isHDR ? .hdr : .gainMap) }
         if format == .jpeg, !hasGainMap {
             if let pictures = unsafe bytes.withBytes({ unsafe MultiPicture.count(in: $0) }) {
                 if pictures > 1 {
-                    facts.omissions.append(Finding(.oneTaken, .pictures, missing: pictures - 1, of: pictures))
+                    facts.found.omissions.append(Finding(.oneTaken, .pictures, missing: pictures - 1, of: pictures))
                 }
             } else if unsafe bytes.withBytes({ unsafe MultiPicture.isStream($0) }) {
-                facts.omissions.append(Finding(.oneTaken, .pictures))
+                facts.found.omissions.append(Finding(.oneTaken, .pictures))
             }
         }
         if unsafe bytes.withBytes({ unsafe MultiPicture.hasVideo($0, format) }) {
-            facts.omissions.append(Finding(.leftOut, .motion, named: "a still"))
+            facts.found.omissions.append(Finding(.leftOut, .motion, named: "a still"))
         }
-        if header.isInk, profileBytes == 0 {
-            facts.notes.append(
-                "its CMYK has no colour profile: a usual printer's was assumed, so its colours may differ")
-        }
-        if header.isFloat {
-            facts.notes.append("what its floats have beyond white is white, and what is no number black")
-        }
+        if header.isInk, profileBytes == 0 { facts.found.changes.append(Finding(.profileAssumed)) }
+        if header.isFloat { facts.found.changes.append(Finding(.clipped)) }
         if header.pages > 1 {
-            facts.pages = header.pages
+            facts.found.pages = header.pages
             // Which one of HEIF's is the primary, libvips doesn't say.
             let part: Finding.Part = format == .heif ? .pictures : .pages
-            facts.omissions.append(Finding(.oneTaken, part, missing: header.pages - 1, of: header.pages))
+            facts.found.omissions.append(Finding(.oneTaken, part, missing: header.pages - 1, of: header.pages))
         }
         self.facts = facts
         origin = .vips(Opened(source: Loadable(bytes: bytes, format: format), header: header.shared()))
@@ -169,7 +161,7 @@ package struct StillSource: ~Copyable {
             type: .gif, sniffedType: sniffed.type,
             storedSize: PixelSize(width: source.file.width, height: source.file.height), orientation: 1, pixelBytes: 4,
             hasAlpha: true, bytes: source.bytes.count)
-        facts.omissions = source.omissions
+        facts.found.omissions = source.omissions
         origin = .gif(source)
     }
 
@@ -195,7 +187,7 @@ package struct StillSource: ~Copyable {
     /// - Returns: Upright, sRGB, 8 bits, 3 or 4 bands, without metadata; in memory.
     borrowing func decode(
         _ region: PixelRect, scaledTo size: PixelSize, speed: Speed, chroma: ChromaResolution = .full,
-        damaged: WhenDamaged, faults: inout StillFaults
+        damaged: WhenDamaged, faults: inout Diagnosis
     ) throws(AttachmentError) -> Picture {
         switch origin {
         case .vips(let opened):

@@ -138,6 +138,7 @@ struct Inspect: AsyncParsableCommand {
         facts += diagnosis.evidence.map { ("evidence", $0.text) }
         facts += diagnosis.omissions.map { ("left out", $0.text) }
         facts += diagnosis.losses.map { ("lost", $0.text) }
+        facts += diagnosis.changes.map { ("changed", $0.text) }
         facts.append(
             (
                 "checked",

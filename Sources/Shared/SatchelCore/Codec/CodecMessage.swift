@@ -208,23 +208,20 @@ public struct Ending: Hashable, Sendable, Codable {
     /// The clipping rectangle and time that the client asked for, in terms of the output.
     public var thumbnailClippingRect: UnitRect?
     public var thumbnailTime: Double?
-    /// What a decoder found wrong but could work around, for the steps.
+    /// What a decoder said of what it could work around, in its own words.
     public var warnings: [String]
-    /// What was decided while the renditions were made, for the steps.
-    public var notes: [String]
-    /// What the file is, and what was found, left out and lost, renditions that weren't made among it.
+    /// What the file is, and what was found, left out, lost and changed, renditions that weren't made among it.
     public var diagnosis: Diagnosis
 
     public init(
         trim: TrimReport? = nil, placeholder: Placeholder? = nil, thumbnailClippingRect: UnitRect? = nil,
-        thumbnailTime: Double? = nil, warnings: [String] = [], notes: [String] = [], diagnosis: Diagnosis = Diagnosis()
+        thumbnailTime: Double? = nil, warnings: [String] = [], diagnosis: Diagnosis = Diagnosis()
     ) {
         self.trim = trim
         self.placeholder = placeholder
         self.thumbnailClippingRect = thumbnailClippingRect
         self.thumbnailTime = thumbnailTime
         self.warnings = warnings
-        self.notes = notes
         self.diagnosis = diagnosis
     }
 }

@@ -24,12 +24,13 @@ extension Finding {
     /// What is missing, with amounts where they are known.
     public var what: String {
         guard let part else { return "something" }
-        switch isOfTime ? (nil, nil) : amounts {
+        switch isOfTime || code == .memory ? (nil, nil) : amounts {
         case (let missing?, let total?) where part == .frames && code == .endsWithin:
             return missing == "1"
                 ? "frame \(total) and all after it" : "\(missing) of the first \(total) frames and all after them"
         case (let missing?, let total?) where part == .detail: return "the detail of \(missing) of \(total) rows"
         case (let missing?, let total?): return "\(missing) of \(total)\(part.isTimed ? " of" : "") \(part.many)"
+        case (nil, nil) where part == .plays: return "its repetition"
         case (nil, let total?) where code == .endsWithin && part.isTimed: return "\(part.many) after \(total)"
         default: return part.many
         }
@@ -37,12 +38,20 @@ extension Finding {
 
     /// Why, as a clause.
     public var cause: String {
-        switch (code, amounts.missing, amounts.total) {
+        let words = code.words.cause.replacing("…", with: name ?? "data")
+        return switch (code, amounts.missing, amounts.total) {
         case (.estimate, let missing?, let total?): "an estimated \(missing) were more than the \(total) left"
         case (.pace, let missing?, let total?): "at full effort \(missing) more were needed, and \(total) were left"
         case (.startsAfter, let missing?, let total?): "it begins at \(missing), and the part ends at \(total)"
-        case (.bytesLeftOver, _, let number?), (.repeatedTimes, let number?, _): "\(number) \(code.words.cause)"
-        default: code.words.cause.replacing("…", with: name ?? "data")
+        case (.bytesLeftOver, _, let number?), (.repeatedTimes, let number?, _): "\(number) \(words)"
+        case (.delaysChanged, let after?, let before?) where after != before:
+            "\(words), and it plays for \(after) instead of \(before)"
+        case (.sizeChanges, let time?, _): "from \(time) on \(words)"
+        case (.otherLength, let announced?, let held?): "its header announces \(announced), and it holds \(held)"
+        case (.otherFrame, let wanted?, let taken?):
+            "the part has no frame \(wanted), so the thumbnail shows frame \(taken)"
+        case (.memory, let needed?, let granted?): "it needs \(needed) bytes, and \(granted) were granted"
+        default: words
         }
     }
 
@@ -90,6 +99,7 @@ extension Finding {
         case (.mixedDown, _, let total?): return "\(Self.count(total)) channels mixed to 2"
         case (.endsWithin, nil, let total?) where part.isTimed: return "damaged: ends at \(Self.clock(total))"
         case (.gap, let missing?, let total?): return "\(share(missing, total)) without \(part.bare)"
+        case (.merged, _?, let total?), (.leftOut, _?, let total?): return "\(share(present, total)) \(part.many)"
         case (_, _?, let total?) where !isOfTime && part != .channels:
             return "damaged: \(share(present, total))\(part.isTimed ? "" : " \(part.many)")"
         default: return "without \(part.bare)"
@@ -111,7 +121,9 @@ extension Finding {
     }
 
     /// Its amounts say when or how long, and not how much is missing.
-    private var isOfTime: Bool { [.estimate, .pace, .startsAfter].contains(code) }
+    private var isOfTime: Bool {
+        [.estimate, .pace, .startsAfter, .delaysChanged, .sizeChanges, .otherLength].contains(code)
+    }
 
     /// `AVIF picture`.
     private var thing: String { [name, part?.thing ?? "file"].compactMap(\.self).joined(separator: " ") }
@@ -131,7 +143,7 @@ extension Finding {
     /// `0.04 s`, `2.05 s`, `8 min 32 s`, `2 h 5 min`; at most 1,000 hours.
     private static func time(_ seconds: Double, isExact: Bool = false) -> String {
         let seconds = bounded(seconds)
-        let (whole, scale) = (Int(seconds.rounded()), isExact && seconds < 60 ? 10_000 : 100)
+        let (whole, scale) = (Int(seconds.rounded()), isExact && seconds < 60 ? 1_000 : 100)
         if whole >= 3600, !isExact { return "\(whole / 3600) h \(whole % 3600 / 60) min" }
         if whole >= 60, !isExact { return "\(whole / 60) min \(whole % 60) s" }
         let parts = max(seconds > 0 ? 1 : 0, Int((seconds * Double(scale)).rounded()))
@@ -175,6 +187,7 @@ extension Finding.Part {
         switch self {
         case .gainMap, .hdr: "HDR"
         case .motion: "the video beside its picture"
+        case .speed: "the speed 'best'"
         case .cover, .transparency, .animation, .subtitles, .sound, .video: "its \(rawValue)"
         default: rawValue.replacing("_", with: " ")
         }
@@ -184,6 +197,7 @@ extension Finding.Part {
     var bare: String {
         switch self {
         case .motion: "its video"
+        case .plays: "repetition"
         case .gainMap, .hdr: "HDR"
         case .soundTracks: "sound"
         case .videoTracks: "video"
@@ -236,6 +250,16 @@ extension Finding.Code {
             case .leftOut: (nil, "… has no place for it; a profile with 'keeps_original' keeps the source too")
             case .oneTaken: (nil, "the others were left out")
             case .mixedDown: (nil, "the result has two channels")
+            case .merged: (nil, "… shows no frame for so short a time, so they were merged with others")
+            case .delaysChanged: (nil, "… has no place for its exact delays")
+            case .sizeChanges: (nil, "its pictures are … and are fitted into the shape of the first")
+            case .profileLeftOut: (nil, "its color profile is damaged or for other pixels, and was left out")
+            case .profileAssumed: (nil, "its CMYK has no color profile, so a usual printer's was assumed")
+            case .clipped: (nil, "what its floats have beyond white is white, and what is no number is black")
+            case .otherLength: (nil, "its header announces another length than it holds")
+            case .otherFrame: (nil, "the part has no such frame, so the thumbnail shows another")
+            case .memory: (nil, "there was too little memory")
+            case .shownOtherwise: (nil, "the library for it would show other frames")
             case .estimate, .pace: (nil, "there was too little time")
             case .timeUp: (nil, "the time was up")
             case .notMade: (nil, "the codec ended without it")

@@ -50,6 +50,22 @@ public struct Finding: Hashable, Sendable, Codable {
         /// One of `total` was taken: number `total` - `missing`.
         case oneTaken = "one_taken"
         case mixedDown = "mixed_down"
+        /// Frames were merged with others, as `name` shows none for so short a time.
+        case merged
+        /// Seconds: the result plays for `missing`, and the source for `total`.
+        case delaysChanged = "delays_changed"
+        /// Times: from `missing` on the pictures have the size `name`, not that of the first.
+        case sizeChanges = "size_changes"
+        case profileLeftOut = "profile_left_out"
+        case profileAssumed = "profile_assumed"
+        case clipped
+        /// Seconds: the header announces `missing`, and the file holds `total`.
+        case otherLength = "other_length"
+        /// Frame `missing` was asked for, and frame `total` was taken.
+        case otherFrame = "other_frame"
+        /// Bytes: it needs `missing`, and `total` were granted.
+        case memory
+        case shownOtherwise = "shown_otherwise"
         /// Times: it was expected to take `missing`, and `total` were left.
         case estimate
         /// Times: its decoding showed that it needs `missing` more, and `total` were left.
@@ -76,6 +92,10 @@ public struct Finding: Hashable, Sendable, Codable {
         /// Light brighter than the white of a standard screen, by PQ or HLG.
         case hdr
         case cover
+        /// How often an animation plays.
+        case plays
+        /// What the profile's speed `best` asks for.
+        case speed
         case main, thumbnail, poster, waveform
 
         /// What a track of this kind holds.
@@ -180,10 +200,13 @@ public struct Diagnosis: Hashable, Sendable, Codable {
     public var omissions: [Finding]
     /// What the profile asks for and the delivered files lack.
     public var losses: [Finding]
+    /// What is otherwise than in the file, or than the profile asks for, although nothing is missing.
+    public var changes: [Finding]
 
     public init(
         checked: Check = .headers, tracks: [Track] = [], pages: Int? = nil, hasTransparency: Bool = false,
-        announced: Double? = nil, evidence: [Finding] = [], omissions: [Finding] = [], losses: [Finding] = []
+        announced: Double? = nil, evidence: [Finding] = [], omissions: [Finding] = [], losses: [Finding] = [],
+        changes: [Finding] = []
     ) {
         self.checked = checked
         self.tracks = tracks
@@ -193,6 +216,7 @@ public struct Diagnosis: Hashable, Sendable, Codable {
         self.evidence = evidence
         self.omissions = omissions
         self.losses = losses
+        self.changes = changes
     }
 
     /// Takes note of seconds in which a track has nothing; only the first such of a kind counts.
@@ -207,7 +231,7 @@ public struct Diagnosis: Hashable, Sendable, Codable {
         // A loss tells of it already.
         if losses.contains(where: { $0.code == .gap }) { found.evidence.removeAll { $0.code == .gap } }
         all.checked = .decoded
-        for path in [\Diagnosis.evidence, \.omissions, \.losses] {
+        for path in [\Diagnosis.evidence, \.omissions, \.losses, \.changes] {
             all[keyPath: path] += found[keyPath: path].filter { !all[keyPath: path].contains($0) }
         }
         return all

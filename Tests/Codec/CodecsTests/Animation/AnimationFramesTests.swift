@@ -380,8 +380,8 @@ import Testing
         #expect(abs(seconds - wanted) < 0.016, "\(seconds), not \(wanted)")
         let told = try #require(rendered.report(.main)?.duration)
         #expect(abs(told - seconds) < 0.002, "\(told), not \(seconds)")
-        let isMerged = rendered.ending.notes.contains { $0.contains("frames were merged into") }
-        #expect(isMerged == (type == .gif && rate > 50), "\(rendered.ending.notes)")
+        let isMerged = rendered.ending.omissions.contains { $0.code == .merged }
+        #expect(isMerged == (type == .gif && rate > 50), "\(rendered.ending.omissions)")
     }
 
     @Test func `animated WebP keeps all alpha, every delay and the number of plays`() throws {

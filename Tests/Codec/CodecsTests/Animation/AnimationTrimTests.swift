@@ -298,7 +298,8 @@ import Testing
             #expect(found == colour)
             #expect(made.ending.placeholder?.color?.hasPrefix(colour == "010" ? "#00f" : "#000") == true)
             #expect(made.ending.thumbnailTime == time)
-            #expect(made.ending.warnings.isEmpty == (frame == nil || frame == 2))
+            let isTaken = frame == nil || frame == 2
+            #expect(made.ending.changes.map(\.code) == (isTaken ? [] : [.otherFrame]))
             #expect(
                 made.ending.trim == TrimReport(start: 0.1, duration: 0.2, sourceDuration: 0.4, method: .encode))
             #expect(try #require(made.report(.main)).note.contains("frames 2 to 3 of 4"))

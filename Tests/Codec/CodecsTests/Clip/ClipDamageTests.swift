@@ -540,10 +540,10 @@ import Testing
         #expect(
             made.ending.losses.isEmpty && made.ending.evidence == [Finding(.repeatedTimes, missing: 2)],
             "\(made.ending.warnings)")
-        let note = try #require(made.ending.notes.first)
+        let note = try #require(made.ending.changes.first).text
         #expect(
-            note.hasPrefix("from 1.9") && note.contains(" s on its pictures are 640×360 instead of 320×240: ")
-                && made.ending.notes.count == 1, "\(made.ending.notes)")
+            note.hasPrefix("from 1.9") && note.contains(" s on its pictures are 640×360 and are fitted ")
+                && made.ending.changes.count == 1, "\(made.ending.changes)")
         // Three quarters of 320×180: 30 lines are black above and below.
         let raw = try Tool.run(
             "ffmpeg",
@@ -590,9 +590,8 @@ import Testing
         let made = try #require(try Clips.render(copy))
         #expect(made.ending.losses == [])
         #expect(
-            made.ending.warnings.contains {
-                $0.hasPrefix("its header claims 26122") && $0.hasSuffix("the file holds 4.02 s")
-            }, "\(made.ending.warnings)")
+            made.ending.evidence.map(\.text) == ["its header announces 7 h 15 min, and it holds 4.02 s"],
+            "\(made.ending.evidence)")
     }
 
     @Test(arguments: Sweep.of([1, 10, 100, 3000], every: 3))

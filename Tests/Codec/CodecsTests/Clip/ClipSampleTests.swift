@@ -21,7 +21,7 @@ import Testing
                 #expect(made.probeResult.kind == sample.expect.kind && made.probeResult.type == sample.expect.type)
                 let losses = made.ending.losses.map(\.text)
                 #expect((sample.expect.fidelity == .reduced) == !losses.isEmpty, "\(sample.path): \(losses)")
-                #expect((losses + made.ending.notes).allSatisfy { $0.count <= 200 && !$0.hasSuffix(".") })
+                #expect((losses + made.ending.changes.map(\.text)).allSatisfy { $0.count <= 200 && !$0.hasSuffix(".") })
             } catch let error as AttachmentError {
                 #expect(error.code == sample.expect.code, "\(sample.path): \(error)")
             }

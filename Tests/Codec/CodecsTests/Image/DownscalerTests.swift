@@ -118,11 +118,10 @@ import Testing
         let (fallen, made) = try pixels(.best, memory: needed - 1)
         #expect(made == plain && fallen.reports.allSatisfy { $0.haste == nil })
         #expect(
-            fallen.ending.notes == [
-                "made at the speed standard instead of best, as it would hold \(needed) bytes, and "
-                    + "\(needed - 1) were granted"
+            fallen.ending.changes.map(\.text) == [
+                "the speed 'best': it needs \(needed) bytes, and \(needed - 1) were granted"
             ])
-        #expect(best.ending.notes.isEmpty)
+        #expect(best.ending.changes.isEmpty)
     }
 
     @Test func `less time or memory never brings best back, and standard asks for no more than best`() {

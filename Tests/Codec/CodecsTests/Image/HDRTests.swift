@@ -22,6 +22,10 @@ import Testing
                 file = f'{name}-{suffix}.avif'
                 run('avifenc', '-s', '9', '-d', '10', '--cicp', f'9/{transfer}/9', '--fps', '5', *frames, file)
                 told(file, told_by('avifdec', '--info', file))
+                # The picture's own data says it too.
+                data = open(file, 'rb').read(); bare = 'bare-' + file
+                open(bare, 'wb').write(data.replace(b'colrnclx', b'freenclx'))
+                told(bare, told_by('avifdec', '--info', bare))
         """,
         "heic": """
         # What the recipe wrote: no tool here tells of it. The numbers take the place of a profile.
@@ -33,6 +37,30 @@ import Testing
             numbers = b'nclx' + b''.join(n.to_bytes(2, 'big') for n in (9, transfer, 9)) + b'\\x80'
             open(name + '.heic', 'wb').write(data.replace(b'colrprof' + profile[:7], b'colr' + numbers))
             run('heif-convert', name + '.heic', name + '.png'); told(name + '.heic', name)
+        # A frame of HEVC, as its own parameters say it: with the box, and without.
+        def box(name, body): return (len(body) + 8).to_bytes(4, 'big') + name + body
+        def inside(data, name): at = data.index(name); return data[at + 4:at - 4 + int.from_bytes(data[at - 4:at], 'big')]
+        def heic(file, film, colors):
+            full, frame = bytes(4), inside(film, b'mdat')
+            shape = box(b'ispe', full + (64).to_bytes(4, 'big') + (48).to_bytes(4, 'big'))
+            ipco = box(b'ipco', box(b'hvcC', inside(film, b'hvcC')) + shape + colors)
+            own = bytes([0x81, 2, 3]) if colors else bytes([0x81, 2])
+            ipma = box(b'ipma', full + (1).to_bytes(4, 'big') + b'\\0\\1' + bytes([len(own)]) + own)
+            def head(at):
+                place = b'\\x44\\0\\0\\1\\0\\1\\0\\0\\0\\1' + at.to_bytes(4, 'big') + len(frame).to_bytes(4, 'big')
+                items = box(b'iinf', full + b'\\0\\1' + box(b'infe', b'\\2\\0\\0\\0\\0\\1\\0\\0hvc1\\0'))
+                return box(b'ftyp', b'heic' + full + b'mif1heic') + box(b'meta', full + box(b'hdlr', bytes(8) + b'pict' + bytes(13))
+                    + box(b'pitm', full + b'\\0\\1') + box(b'iloc', full + place) + items + box(b'iprp', ipco + ipma))
+            open(file, 'wb').write(head(len(head(0)) + 8) + box(b'mdat', frame))
+        for name, transfer in curves.items():
+            run('ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'testsrc=s=64x48', '-frames:v', '1', '-pix_fmt', 'yuv420p10le',
+                '-c:v', 'libx265', '-x265-params', 'log-level=none:pools=1', '-color_primaries', 'bt2020', '-color_trc',
+                str(transfer), '-colorspace', 'bt2020nc', '-tag:v', 'hvc1', name + '.mp4')
+            film = open(name + '.mp4', 'rb').read().replace(b'colrnclx', b'freenclx'); open('bare.mp4', 'wb').write(film)
+            light = told_by('ffprobe', '-v', 'error', '-show_entries', 'stream=color_transfer', 'bare.mp4')
+            numbers = b'nclx' + b''.join(n.to_bytes(2, 'big') for n in (9, transfer, 9)) + b'\\0'
+            for file, colors in (('frame.heic', box(b'colr', numbers)), ('bare-frame.heic', b'')):
+                file = file.replace('frame', name + '-frame'); heic(file, film, colors); told(file, light)
         """,
         "jxl": """
         for name, space in (('pq', 'PeQ'), ('hlg', 'HLG'), ('sdr', 'SRG')):
@@ -93,13 +121,19 @@ import Testing
     @Test(arguments: ["avif", "heic", "jxl", "mp4", "bitstream"])
     func `HDR that is left out is an omission`(kind: String) throws {
         let files = try PictureJudge.run(Self.prelude + (Self.kinds[kind] ?? Self.bitstreams), [directory.path])
+        var mains: [String: Data] = [:]
         for line in files {
             let words = line.split(separator: " ").map(String.init)
             let made = try Rendered.of(directory.url.appending(path: words[0]), in: directory.url)
             let wanted = ["PQ": [Finding.hdr], "HLG": [.hdr], "map": [.gainMap]][words[1]] ?? []
             #expect(made.probeResult.diagnosis.omissions.filter { [.hdr, .gainMap].contains($0) } == wanted, "\(line)")
+            mains[words[0]] = try Data(contentsOf: URL(filePath: made.path(.main)))
             let told = Diagnosis.result(.full, error: nil, diagnosis: made.ending.diagnosis)
             #expect(told?.contains("without HDR") == !wanted.isEmpty, "\(line): \(told ?? "")")
+        }
+        // What only the data says comes out as what a box says too.
+        for (name, main) in mains where name.hasPrefix("bare-") {
+            #expect(main == mains[String(name.dropFirst(5))], "\(name)")
         }
         #expect(Set(files.map { $0.split(separator: " ").last ?? "" }).isSuperset(of: ["PQ", "HLG", "-"]), "\(files)")
     }

@@ -291,11 +291,11 @@ import Testing
             frames[0].save('moving.webp', save_all=True, append_images=frames[1:], duration=100, lossless=True, icc_profile=GREY)
             """)
         #expect(cases.count == 64)
-        let note = "its color profile is for pixels of another kind, and was left out"
+        let finding = Finding(.profileLeftOut)
         let pairs = try cases.map { fields in
             let made = try Rendered.of(
                 directory.url.appending(path: fields[0]), in: directory.url, profile: PictureJudge.lossless())
-            let isOut = (made.ending.notes + made.ending.warnings).contains(note)
+            let isOut = made.ending.evidence.contains(finding)
             // libpng leaves out without a word what is for no pixels of a PNG.
             let isSilent = fields[0].hasSuffix(".png") && !["grey", "rgb", "lut"].contains { fields[0].contains($0) }
             #expect(isOut == (fields[1] == "False") || isSilent, "\(fields[0]): \(made.ending)")
@@ -309,7 +309,7 @@ import Testing
                 "\(fields[0]): \(difference)")
         }
         let moving = try Rendered.of(directory.url.appending(path: "moving.webp"), in: directory.url)
-        #expect(moving.ending.warnings.contains(note))
+        #expect(moving.ending.evidence.contains(finding))
         let likeness = try AnimationJudge.compare(
             moving.path(.main), with: directory.url.appending(path: "moving.webp"))
         #expect(likeness.meanLikeness > 25, "\(likeness)")

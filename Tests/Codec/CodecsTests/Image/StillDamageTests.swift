@@ -291,9 +291,8 @@ import Testing
                 profile = open(args[3], 'rb').read() if args[3] else None
                 Image.open(args[0]).convert('CMYK').save(args[1], args[2], icc_profile=profile)
                 """, [source("baseline.jpg").path, file.path, format, has ? profile : ""])
-            let notes = try Rendered.of(file, in: directory.url).ending.notes
-            let note = "its CMYK has no colour profile: a usual printer's was assumed, so its colours may differ"
-            #expect(notes == (has ? [] : [note]))
+            let changes = try Rendered.of(file, in: directory.url).ending.changes
+            #expect(changes == (has ? [] : [Finding(.profileAssumed)]))
         }
     }
 
@@ -304,7 +303,7 @@ import Testing
             Image.open(args[0]).convert('CMYK').save(args[1], icc_profile=profile[:200])
             """, [source("baseline.jpg").path, directory.url.appending(path: "profile.jpg").path])
         let rendered = try Rendered.of(directory.url.appending(path: "profile.jpg"), in: directory.url)
-        #expect(rendered.ending.warnings == ["its colour profile is damaged, and was left out"])
+        #expect(rendered.ending.evidence == [Finding(.profileLeftOut)])
         #expect(rendered.ending.losses.isEmpty)
     }
 

@@ -4,6 +4,7 @@ extension Ending {
     var losses: [Finding] { diagnosis.losses }
     var omissions: [Finding] { diagnosis.omissions }
     var evidence: [Finding] { diagnosis.evidence }
+    var changes: [Finding] { diagnosis.changes }
 }
 
 extension Finding {

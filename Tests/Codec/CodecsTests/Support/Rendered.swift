@@ -89,7 +89,7 @@ struct Rendered {
     /// What the diagnosis claims and the delivered files contradict; nil where they agree.
     var contradiction: String? {
         let diagnosis = ending.diagnosis
-        let findings = diagnosis.evidence + diagnosis.omissions + diagnosis.losses
+        let findings = diagnosis.evidence + diagnosis.omissions + diagnosis.losses + diagnosis.changes
         if let odd = findings.first(where: { !$0.isPlausible }) { return "\(odd)" }
         guard let report = report(.main), [.audio, .video].contains(probeResult.kind) else { return nil }
         let kind: Diagnosis.Track.Kind = probeResult.kind == .video ? .video : .audio

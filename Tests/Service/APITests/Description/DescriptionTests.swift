@@ -71,6 +71,12 @@ import Testing
         }
     }
 
+    @Test func `every code and part of a finding is in the schema`() {
+        let finding = document.root["components"]?["schemas"]?["Finding"]?["properties"]
+        let listed = ["code", "part"].map { finding?[$0]?["examples"]?.elements.compactMap(\.text) }
+        #expect(listed == [Finding.Code.allCases.map(\.rawValue), Finding.Part.allCases.map(\.rawValue)])
+    }
+
     @Test func `every code that a problem can have, in the source or in an answer, is in the table`() throws {
         let sources = Repository.root.appending(path: "Sources/Service/API")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))

@@ -94,14 +94,46 @@ import Testing
             (Finding(.endsWithin, .video, of: 2.8, named: "last packet"), "damaged: ends at 2.8 s"),
             (Finding(.mixedDown, .channels, missing: 4, of: 6), "6 channels mixed to 2"),
             (Finding(.gap, .video, missing: 5, of: 10), "5 s of 10 s without video"),
+            (Finding(.merged, .frames, missing: 1, of: 5, named: "GIF"), "4 of 5 frames"),
+            (Finding(.leftOut, .plays, missing: 2, of: 3, named: "MP4"), "1 of 3 plays"),
+            (Finding(.leftOut, .plays, named: "MP4"), "without repetition"),
         ])
     func `a result is a phrase`(finding: Finding, phrase: String) {
         #expect(finding.phrase == phrase)
-        let isLoss = ![.limit, .oneTaken, .leftOut, .mixedDown].contains(finding.code)
+        let isLoss = ![.limit, .oneTaken, .leftOut, .mixedDown, .merged].contains(finding.code)
         let diagnosis = Diagnosis(omissions: isLoss ? [] : [finding], losses: isLoss ? [finding] : [])
         #expect(Diagnosis.result(isLoss ? .reduced : .full, error: nil, diagnosis: diagnosis) == phrase)
         #expect(Diagnosis.result(.full, error: nil, diagnosis: Diagnosis()) == "full")
         #expect(Diagnosis.result(nil, error: .tooManyPixels, diagnosis: diagnosis) == "failed: too many pixels")
+    }
+
+    @Test(
+        arguments: [
+            (
+                Finding(.otherLength, missing: 7_520, of: 7_510),
+                "its header announces 7520.00 s, and it holds 7510.00 s"
+            ),
+            (
+                Finding(.otherFrame, missing: 99, of: 3),
+                "the part has no frame 99, so the thumbnail shows frame 3"
+            ),
+            (
+                Finding(.sizeChanges, missing: 1.96, named: "640×360"),
+                "from 1.96 s on its pictures are 640×360 and are fitted into the shape of the first"
+            ),
+            (
+                Finding(.estimate, .speed, missing: 6.2, of: 1.9),
+                "the speed 'best': an estimated 6.20 s were more than the 1.90 s left"
+            ),
+            (Finding(.notSupported, .speed, named: "APNG"), "the speed 'best': APNG is not supported"),
+            (
+                Finding(.shownOtherwise, .speed),
+                "the speed 'best': the library for it would show other frames"
+            ),
+        ])
+    func `a change is said in a clause, and leaves the result full`(finding: Finding, text: String) {
+        #expect(finding.text == text)
+        #expect(Diagnosis.result(.full, error: nil, diagnosis: Diagnosis(changes: [finding])) == "full")
     }
 
     @Test(

@@ -121,7 +121,7 @@ import Testing
     func `a video keeps its sound, whatever it is coded as`(name: String, encoding: [String]) throws {
         let judged = try #require(try Self.judgedFilms.get()[name]).get()
         let made = judged.made
-        #expect(made.ending.losses == [] && made.ending.notes == [])
+        #expect(made.ending.losses == [] && made.ending.changes == [])
         #expect(try made.audio().codecName == "aac")
         let (from, to) = heard(judged.after)
         #expect(abs(from - 1) < 0.06 && abs(to - 2) < 0.06, "\(from) to \(to)")
