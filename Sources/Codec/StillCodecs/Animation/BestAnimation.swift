@@ -32,10 +32,10 @@ struct BestAnimation: Hashable, Sendable {
     ///   - seconds: Processor time that it takes.
     ///   - secondsLeft: Nil for no hurry.
     func hindrance(granted: Int64, standard: Int64, seconds: Double, secondsLeft: Double?) -> Finding? {
-        let facts = part.facts
-        guard [.gif, .webp, .jxl].contains(facts.type) else {
-            let format = facts.type.format
-            return Finding(.notSupported, .speed, named: format.picture?.animation?.name ?? format.name)
+        let (facts, format) = (part.facts, part.facts.type.format)
+        switch facts.type {
+        case .gif, .webp, .jxl: break
+        default: return Finding(.notSupported, .speed, named: format.picture?.animation?.name ?? format.name)
         }
         if part.decoded > Self.mostFrames
             || type == .gif && facts.delays.contains(where: { $0 > AnimatedGIF.longest * 10 })
