@@ -1,4 +1,5 @@
 internal import SatchelCore
+internal import Bytes
 internal import FoundationEssentials
 internal import GRDB
 internal import Postgres

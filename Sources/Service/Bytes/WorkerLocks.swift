@@ -1,5 +1,5 @@
-internal import SatchelCore
-internal import SystemPackage
+package import SatchelCore
+package import SystemPackage
 internal import Platform
 internal import Crypto
 internal import Glibc
@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Tells which workers of this machine live: each holds a lock on a file of its own in the store's `workers`
 /// directory, and the kernel drops the lock with the process, however it ends.
-final class WorkerLocks: Sendable {
+package final class WorkerLocks: Sendable {
     private let directory: FilePath
     private let held = Mutex<[WorkerID: Held]>([:])
 
@@ -19,7 +19,7 @@ final class WorkerLocks: Sendable {
         let path: FilePath
     }
 
-    init(directory: FilePath) {
+    package init(directory: FilePath) {
         self.directory = directory
     }
 
@@ -32,7 +32,7 @@ final class WorkerLocks: Sendable {
     }
 
     /// Marks a worker of this process as alive, until this value ends.
-    func register(_ worker: WorkerID) throws(AttachmentError) {
+    package func register(_ worker: WorkerID) throws(AttachmentError) {
         do { try lock(worker) } catch { throw AttachmentError(error) }
     }
 
@@ -62,7 +62,7 @@ final class WorkerLocks: Sendable {
     }
 
     /// Whether the process behind a worker lives. One that was never registered has ended.
-    func lives(_ worker: WorkerID) -> Bool {
+    package func lives(_ worker: WorkerID) -> Bool {
         isLocked(path(of: worker))
     }
 
@@ -79,7 +79,7 @@ final class WorkerLocks: Sendable {
     }
 
     /// Removes what is known of workers that have ended.
-    func forgetEnded() throws(AttachmentError) {
+    package func forgetEnded() throws(AttachmentError) {
         do throws(SystemError) {
             for name in try Files.names(in: directory) { _ = isLocked(directory.appending(name)) }
         } catch {
