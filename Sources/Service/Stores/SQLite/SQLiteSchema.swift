@@ -93,60 +93,29 @@ enum SQLiteSchema {
 
     /// A statement of ``RecordSchema`` in SQLite's words: its own types, strict tables, and no second copy of a key.
     static func translated(_ statement: String) -> String {
-        var text = SQLText(statement)
-        text.cut(from: "WITH (")
-        text.replace(#" COLLATE "C""#, with: "")
-        guard statement.hasPrefix("CREATE TABLE") else { return text.string }
+        let isTable = statement.hasPrefix("CREATE TABLE")
         // The number is the key that SQLite knows rows by; what else is one is unique.
-        if text.contains("IDENTITY") { text.replace("PRIMARY KEY (", with: "UNIQUE (") }
-        for ending in [" PRIMARY KEY", " UNIQUE", ""] {
-            text.replace("bigint GENERATED ALWAYS AS IDENTITY" + ending, with: "INTEGER PRIMARY KEY")
+        let hasNumber = statement.contains("IDENTITY")
+        let text = SQLWords.rewritten(statement) { word, words in
+            switch word {
+            case "WITH" where words.take("("):
+                while !words.next().isEmpty {}
+                return ""
+            case "COLLATE" where words.take("\"C\""): return ""
+            case _ where !isTable: return nil
+            case "PRIMARY" where hasNumber && words.take("KEY", "("): return "UNIQUE ("
+            case "bigint" where words.take("GENERATED", "ALWAYS", "AS", "IDENTITY"):
+                if !words.take("PRIMARY", "KEY") { _ = words.take("UNIQUE") }
+                return "INTEGER PRIMARY KEY"
+            case "bigint" where words.take("[", "]"): return "TEXT"
+            default: return types[word]
+            }
         }
-        for (word, type) in types { text.replace(word, with: type) }
-        return text.string + (text.contains("INTEGER PRIMARY KEY") ? " STRICT" : " STRICT, WITHOUT ROWID")
+        return isTable ? text + (hasNumber ? " STRICT" : " STRICT, WITHOUT ROWID") : text
     }
 
     private static let types = [
-        ("bigint[]", "TEXT"), ("text", "TEXT"), ("uuid", "TEXT"), ("bytea", "BLOB"), ("float8", "REAL"),
-        ("bigint", "INTEGER"), ("smallint", "INTEGER"), ("int", "INTEGER"), ("boolean", "INTEGER"),
+        "text": "TEXT", "uuid": "TEXT", "bytea": "BLOB", "float8": "REAL", "bigint": "INTEGER", "smallint": "INTEGER",
+        "int": "INTEGER", "boolean": "INTEGER",
     ]
-}
-
-/// SQL in which words are replaced. Regular expressions take 28 ms for the schema, in each process that opens a store.
-private struct SQLText {
-    /// The last is 0, for C.
-    private var bytes: [UInt8]
-
-    init(_ text: String) { bytes = Array(text.utf8) + [0] }
-
-    var string: String { String(decoding: bytes.dropLast(), as: UTF8.self) }
-
-    func contains(_ words: String) -> Bool { first(words) != nil }
-
-    mutating func replace(_ words: String, with other: String) {
-        var start = 0
-        while let range = first(words, from: start) {
-            bytes.replaceSubrange(range, with: other.utf8)
-            start = range.lowerBound + other.utf8.count
-        }
-    }
-
-    mutating func cut(from words: String) {
-        if let range = first(words) { bytes.removeSubrange(range.lowerBound..<bytes.count - 1) }
-    }
-
-    /// The first place of `words` that is not within a longer word, from `start` on.
-    private func first(_ words: String, from start: Int = 0) -> Range<Int>? {
-        let found = unsafe bytes.withUnsafeBytes { bytes -> Int? in
-            guard let text = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return nil }
-            return unsafe strstr(text + start, words).map { unsafe UnsafePointer($0) - text }
-        }
-        guard let found, case let range = found..<found + words.utf8.count else { return nil }
-        let isWithin = [range.lowerBound, range.upperBound].contains { isOfWord($0 - 1) && isOfWord($0) }
-        return isWithin ? first(words, from: found + 1) : range
-    }
-
-    private func isOfWord(_ index: Int) -> Bool {
-        index >= 0 && (isalnum(Int32(bytes[index])) != 0 || bytes[index] == UInt8(ascii: "_"))
-    }
 }

@@ -31,61 +31,78 @@ struct SQLiteStatement: Sendable {
 
     /// - Parameter isOfOne: Whether each list has one element, as most have. SQLite makes a table of any other list.
     init(_ statement: String, isOfOne: Bool = false) {
-        var rows: [[Int]] = []
-        let count = statement.matches(of: #/\$(\d+)/#).compactMap { Int($0.1) }.max() ?? 0
+        let numbers = statement.utf8.split(separator: UInt8(ascii: "$")).dropFirst()
+        let count = numbers.compactMap { Int(Substring($0.prefix { (48...57).contains($0) })) }.max() ?? 0
+        var (rows, isUsed) = ([[Int]](), [Bool](repeating: false, count: count))
+        func value(_ number: Int) -> String {
+            isUsed[number - 1] = true
+            return "?\(number)"
+        }
         func element(_ list: Int) -> String {
             rows.append([list - 1])
             return "?\(count + rows.count)"
         }
-        var text = statement.replacing(
-            #/\s+FOR (?:NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)(?: OF \w+)?(?: SKIP LOCKED| NOWAIT)?/#, with: "")
-        text = text.replacing(
-            #/unnest\((\$[^()]*)\)(\s+WITH ORDINALITY)?(?:\s+AS\s+(\w+)\s*\(([^)]*)\))?/#
-        ) { match in
-            let values = match.1.matches(of: #/\$(\d+)/#).compactMap { Int($0.1) }
-            var names = (match.4 ?? "").split(separator: ",").map { $0.filter { !$0.isWhitespace } }
-            if match.2 != nil, let place = names.popLast() {
-                names.append("\(isOfOne ? "1" : "key + 1") AS \(place)")
+        func table(_ words: inout SQLWords) -> String? {
+            var lists: [Int] = []
+            repeat {
+                guard let list = words.takeNumber() else { return nil }
+                lists.append(list)
+            } while words.take(",")
+            guard words.take(")") else { return nil }
+            let hasPlace = words.take("WITH", "ORDINALITY")
+            let alias = words.take("AS") ? words.next() : nil
+            var names: [String] = []
+            if alias != nil, words.take("(") {
+                repeat { names.append(words.next()) } while words.take(",")
+                guard words.take(")") else { return nil }
             }
-            func column(_ expression: String, _ index: Int) -> String {
-                names.indices.contains(index) ? "\(expression) AS \(names[index])" : expression
-            }
-            var columns = ["value"]
-            var source = " FROM json_each(?\(values.first ?? 0))"
+            let place = hasPlace ? names.popLast() : nil
+            var (columns, source) = (["value"], "")
             if isOfOne {
-                columns = values.map(element)
-                source = ""
-            } else if values.count > 1 {
-                rows.append(values.map { $0 - 1 })
+                columns = lists.map(element)
+            } else if lists.count == 1 {
+                source = " FROM json_each(\(value(lists[0])))"
+            } else {
+                rows.append(lists.map { $0 - 1 })
                 source = " FROM json_each(?\(count + rows.count))"
-                columns = values.indices.map { "value ->> \($0)" }
+                columns = lists.indices.map { "value ->> \($0)" }
             }
-            columns = columns.enumerated().map { column($1, $0) } + names.dropFirst(columns.count)
-            let alias = match.3.map { " AS \($0)" } ?? ""
-            return "(SELECT \(columns.joined(separator: ", "))\(source))\(alias)"
+            columns = columns.enumerated().map { names.indices.contains($0) ? "\($1) AS \(names[$0])" : $1 }
+            if let place { columns.append("\(isOfOne ? "1" : "key + 1") AS \(place)") }
+            // SQLite may otherwise begin with the table, and look through all of it.
+            let join = !isOfOne && alias != nil && words.take("JOIN") ? " CROSS JOIN" : ""
+            return "(SELECT \(columns.joined(separator: ", "))\(source))\(alias.map { " AS \($0)" } ?? "")\(join)"
         }
-        // SQLite may otherwise begin with the table, and look through all of it.
-        text = text.replacing(#/(FROM json_each\([^)]*\)\) AS \w+)\s+JOIN /#) { "\($0.1) CROSS JOIN " }
-        text = text.replacing(#/(= ANY|<> ALL)\(\$(\d+)::\w+\[\]\)/#) { match in
-            let isAny = match.1 == "= ANY"
-            if isOfOne { return "\(isAny ? "=" : "<>") \(element(Int(match.2) ?? 0))" }
-            return "\(isAny ? "IN" : "NOT IN") (SELECT value FROM json_each(?\(match.2)))"
+        func comparison(_ words: inout SQLWords, isAny: Bool) -> String? {
+            guard let list = words.takeNumber(), words.take(")") else { return nil }
+            if isOfOne { return "\(isAny ? "=" : "<>") \(element(list))" }
+            return "\(isAny ? "IN" : "NOT IN") (SELECT value FROM json_each(\(value(list))))"
         }
-        text = text.replacing(#/::\w+(?:\[\])?/#, with: "").replacing(#/ COLLATE "C"/#, with: "")
-        text = text.replacing(#/\bencode\(([\w.]+), 'hex'\)/#) { "lower(hex(\($0.1)))" }
-        text = text.replacing(#/\barray_to_string\((\w+), ','\)/#) { "trim(\($0.1), '[]')" }
-        for (name, other) in [("greatest", "max"), ("least", "min"), ("string_agg", "group_concat")] {
-            text = text.replacing("\(name)(", with: "\(other)(")
-        }
-        sql = text.replacing(#/\$(\d+)/#) { "?\($0.1)" }
-        var isUsed = [Bool](repeating: false, count: count)
-        for match in sql.matches(of: #/\?(\d+)/#) {
-            if let number = Int(match.1), number <= count { isUsed[number - 1] = true }
+        sql = SQLWords.rewritten(statement) { word, words in
+            switch word {
+            case ":" where words.take(":"):
+                words.takeType()
+                return ""
+            case "COLLATE" where words.take("\"C\""): return ""
+            case "FOR": return words.takeLock() ? "" : nil
+            case "unnest" where words.take("("): return table(&words)
+            case "=" where words.take("ANY", "("): return comparison(&words, isAny: true)
+            case "<" where words.take(">", "ALL", "("): return comparison(&words, isAny: false)
+            case "encode" where words.take("("):
+                let bytes = words.next()
+                return words.take(",", "'hex'", ")") ? "lower(hex(\(bytes)))" : nil
+            case "array_to_string" where words.take("("):
+                let list = words.next()
+                return words.take(",", "','", ")") ? "trim(\(list), '[]')" : nil
+            default: return word.first == "$" ? Int(word.dropFirst()).map(value) : Self.names[word]
+            }
         }
         self.isUsed = isUsed
         self.rows = rows
         self.isOfOne = isOfOne
     }
+
+    private static let names = ["greatest": "max", "least": "min", "string_agg": "group_concat"]
 
     /// Values that are bound.
     var count: Int { isUsed.count + rows.count }
@@ -133,6 +150,30 @@ struct SQLiteStatement: Sendable {
             return "[" + sums.map(String.init).joined(separator: ",") + "]"
         },
     ]
+}
+
+extension SQLWords {
+    /// Takes `$1` and its type.
+    fileprivate mutating func takeNumber() -> Int? {
+        let word = next()
+        if word.first == "$", take(":", ":") { takeType() }
+        return word.first == "$" ? Int(word.dropFirst()) : nil
+    }
+
+    fileprivate mutating func takeType() {
+        _ = next()
+        _ = take("[", "]")
+    }
+
+    /// Takes what follows `FOR` where it locks rows.
+    fileprivate mutating func takeLock() -> Bool {
+        guard take("UPDATE") || take("NO", "KEY", "UPDATE") || take("SHARE") || take("KEY", "SHARE") else {
+            return false
+        }
+        if take("OF") { _ = next() }
+        if !take("SKIP", "LOCKED") { _ = take("NOWAIT") }
+        return true
+    }
 }
 
 extension SQLValue {
