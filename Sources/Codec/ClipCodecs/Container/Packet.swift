@@ -43,10 +43,4 @@ final class HeldPacket {
         packet = try Packet()
         unsafe av_packet_move_ref(packet.raw, other.raw)
     }
-
-    /// With the same contents, which are shared.
-    init(like other: borrowing Packet) throws(FFmpegFailure) {
-        packet = try Packet()
-        try checked(unsafe av_packet_ref(packet.raw, other.raw))
-    }
 }

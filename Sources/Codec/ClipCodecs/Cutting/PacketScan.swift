@@ -17,11 +17,6 @@ struct PacketScan {
     var hasSupplements: Bool
     /// Of the sound in that part, as it is.
     var audioBytes: Int64
-    /// All packets that were read, in their order, while they are few enough to be kept; empty otherwise.
-    var held: [HeldPacket] = []
-
-    /// Bytes of packets that are kept at most, so that a copy need not read them again.
-    private static let heldBytes = 16 << 20
 
     /// - Parameters:
     ///   - start: On the stream's clock, as `end` is.
@@ -58,16 +53,8 @@ struct PacketScan {
             hasSupplements: false, audioBytes: 0)
         var bytes: Int64 = 0
         let lastTick = request.end + max(1, base.ticks(picture.frame * 2))
-        var (read, latest) = (0, Int64.min)
+        var latest = Int64.min
         while try demuxer.read(packet) {
-            if packet.stream == picture.stream || packet.stream == facts.audio?.stream {
-                read += packet.bytes
-                if read <= heldBytes {
-                    scan.held.append(try HeldPacket(like: packet))
-                } else {
-                    scan.held = []
-                }
-            }
             if packet.stream == facts.audio?.stream, let time = packet.pts, let audio = facts.audio {
                 let seconds = audio.timeBase.seconds(time)
                 if seconds >= start - 0.05 && seconds < end { scan.audioBytes += Int64(packet.bytes) }

@@ -26,7 +26,7 @@ extension VideoRendering {
     /// Bytes that are worth keeping a place for the index, so that they aren't moved for it.
     private static let muchToMove: Int64 = 500_000
 
-    /// - Parameter keepsPlace: Whether a place is kept for the index, and packets are taken that the packet scan held.
+    /// - Parameter keepsPlace: Whether a place is kept for the index.
     private func copy(
         _ scan: PacketScan, _ plan: CutPlan, edges: Edges?, keepsPlace: Bool, from demuxer: borrowing Demuxer,
         to descriptor: Int32
@@ -83,10 +83,7 @@ extension VideoRendering {
         let packet = try Packet()
         // Sound may be stored up to a second before its picture, where the container has no index.
         let lead = demuxer.hasSampleTable ? 0 : 1.0
-        if keepsPlace, lead == 0, !scan.held.isEmpty {
-            // What follows them is read on from where the packet scan ended.
-            for held in scan.held where !(isPictureDone && isAudioDone) { try take(held.packet) }
-        } else if isFromStart, demuxer.rewind() {
+        if isFromStart, demuxer.rewind() {
             // Sound may begin long before the first picture.
         } else {
             let earliest = isLate ? zero : (hasHead ? wanted : base.seconds(plan.start)) + picture.leniency

@@ -3,6 +3,7 @@ package import SatchelCore
 extension Raster {
     /// ThumbHash, BlurHash and dominant colour of this picture.
     package func placeholder() throws(AttachmentError) -> Placeholder {
+        if Placeholder.size(of: size) == size { return Placeholder(of: self) }
         let picture = try picture()
         return try picture.placeholder()
     }
@@ -11,6 +12,18 @@ extension Raster {
 extension Placeholder {
     /// Longest side of what is hashed: the most that ThumbHash takes.
     package static let side = 100
+
+    /// Of a picture that is hashed.
+    fileprivate static func size(of size: PixelSize) -> PixelSize {
+        Framing(side: side, fit: .inside).scaledSize(of: size)
+    }
+
+    /// - Parameter raster: Of that size.
+    fileprivate init(of raster: Raster) {
+        self.init(
+            thumbhash: ThumbHash.encode(raster), blurhash: BlurHash.encode(raster),
+            color: DominantColour.of(raster).hexadecimal)
+    }
 }
 
 extension Picture {
@@ -19,12 +32,7 @@ extension Picture {
         by downscaler: any StillDownscaler = PlanarJPEGDownscaler()
     ) throws(AttachmentError) -> Placeholder {
         do {
-            let raster = try downscaler.scaled(
-                self, to: Framing(side: Placeholder.side, fit: .inside).scaledSize(of: size)
-            ).raster()
-            return Placeholder(
-                thumbhash: ThumbHash.encode(raster), blurhash: BlurHash.encode(raster),
-                color: DominantColour.of(raster).hexadecimal)
+            return Placeholder(of: try downscaler.scaled(self, to: Placeholder.size(of: size)).raster())
         } catch {
             if WorkTime.isUp { throw WorkTime.failure }
             throw .codecCrashed(reason: "the placeholder failed: \(error.text)")
