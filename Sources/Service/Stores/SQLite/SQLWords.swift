@@ -1,4 +1,6 @@
-/// SQL in words: names with their dots, numbers, texts in quotes, and single signs.
+internal import Glibc
+
+/// SQL in words: names with their dots, numbers, texts in quotes, and single signs. Casts and collations are left out.
 ///
 /// Regular expressions would take longer than all else that a process does for its first statements.
 struct SQLWords {
@@ -11,25 +13,19 @@ struct SQLWords {
             let before = rest.utf8.prefix { $0 <= UInt8(ascii: " ") }
             rest = rest[before.endIndex...]
             guard let first = rest.utf8.first else { return }
-            var end = rest.utf8.firstIndex { !Self.isOfWord($0) } ?? rest.endIndex
+            var end = rest.utf8.firstIndex { isalnum(Int32($0)) == 0 && !"_$.".utf8.contains($0) } ?? rest.endIndex
             if end == rest.startIndex {
                 end = rest.utf8.index(after: end)
-                let isText = first == UInt8(ascii: "'") || first == UInt8(ascii: "\"")
-                if isText { end = rest.utf8[end...].firstIndex(of: first).map(rest.utf8.index(after:)) ?? end }
-                let isComment = rest.utf8.starts(with: "--".utf8)
-                if isComment { end = rest.utf8.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex }
+                let ending = rest.utf8.starts(with: "--".utf8) ? UInt8(ascii: "\n") : first
+                if ending != first || "'\"".utf8.contains(first) {
+                    end = rest.utf8[end...].firstIndex(of: ending).map(rest.utf8.index(after:)) ?? rest.endIndex
+                }
             }
             all.append((Substring(before), rest[..<end]))
             rest = rest[end...]
-        }
-    }
-
-    private static func isOfWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), UInt8(ascii: "."):
-            true
-        default: false
+            if all.suffix(2).map(\.text) == ["COLLATE", "\"C\""] { all.removeLast(2) }
+            let isType = rest.utf8.starts(with: "::".utf8)
+            if isType { rest = rest.dropFirst(2).drop { $0.isLetter || "0123456789_[]".contains($0) } }
         }
     }
 
@@ -42,12 +38,9 @@ struct SQLWords {
             let (before, word) = words.all[words.place]
             words.place += 1
             var rest = words
-            guard let new = other(String(word), &rest) else {
-                text += before + word
-                continue
-            }
-            if !new.isEmpty { text += before + new }
-            words = rest
+            let new = other(String(word), &rest)
+            if new != nil { words = rest }
+            if new != "" { text += before + (new ?? String(word)) }
         }
         return text
     }

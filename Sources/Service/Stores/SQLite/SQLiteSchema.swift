@@ -1,5 +1,4 @@
 internal import GRDB
-internal import Glibc
 
 /// The schema of the records in SQLite: ``RecordSchema`` in SQLite's words, and the store's time. ``Schema`` lists the tables.
 enum SQLiteSchema {
@@ -101,7 +100,6 @@ enum SQLiteSchema {
             case "WITH" where words.take("("):
                 while !words.next().isEmpty {}
                 return ""
-            case "COLLATE" where words.take("\"C\""): return ""
             case _ where !isTable: return nil
             case "PRIMARY" where hasNumber && words.take("KEY", "("): return "UNIQUE ("
             case "bigint" where words.take("GENERATED", "ALWAYS", "AS", "IDENTITY"):
@@ -111,7 +109,7 @@ enum SQLiteSchema {
             default: return types[word]
             }
         }
-        return isTable ? text + (hasNumber ? " STRICT" : " STRICT, WITHOUT ROWID") : text
+        return isTable ? text + (text.contains("INTEGER PRIMARY KEY") ? " STRICT" : " STRICT, WITHOUT ROWID") : text
     }
 
     private static let types = [

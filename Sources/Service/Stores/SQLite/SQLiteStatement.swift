@@ -34,67 +34,45 @@ struct SQLiteStatement: Sendable {
         let numbers = statement.utf8.split(separator: UInt8(ascii: "$")).dropFirst()
         let count = numbers.compactMap { Int(Substring($0.prefix { (48...57).contains($0) })) }.max() ?? 0
         var (rows, isUsed) = ([[Int]](), [Bool](repeating: false, count: count))
+        func number(_ word: String) -> Int? { word.first == "$" ? Int(word.dropFirst()) : nil }
         func value(_ number: Int) -> String {
             isUsed[number - 1] = true
             return "?\(number)"
         }
-        func element(_ list: Int) -> String {
-            rows.append([list - 1])
+        func joined(_ lists: [Int]) -> String {
+            rows.append(lists.map { $0 - 1 })
             return "?\(count + rows.count)"
         }
         func table(_ words: inout SQLWords) -> String? {
-            var lists: [Int] = []
-            repeat {
-                guard let list = words.takeNumber() else { return nil }
-                lists.append(list)
-            } while words.take(",")
-            guard words.take(")") else { return nil }
+            guard let lists = words.list()?.compactMap(number), !lists.isEmpty else { return nil }
             let hasPlace = words.take("WITH", "ORDINALITY")
             let alias = words.take("AS") ? words.next() : nil
-            var names: [String] = []
-            if alias != nil, words.take("(") {
-                repeat { names.append(words.next()) } while words.take(",")
-                guard words.take(")") else { return nil }
-            }
+            var names = alias != nil && words.take("(") ? words.list() ?? [] : []
             let place = hasPlace ? names.popLast() : nil
-            var (columns, source) = (["value"], "")
-            if isOfOne {
-                columns = lists.map(element)
-            } else if lists.count == 1 {
-                source = " FROM json_each(\(value(lists[0])))"
-            } else {
-                rows.append(lists.map { $0 - 1 })
-                source = " FROM json_each(?\(count + rows.count))"
-                columns = lists.indices.map { "value ->> \($0)" }
-            }
+            var columns = lists.count == 1 ? ["value"] : lists.indices.map { "value ->> \($0)" }
+            if isOfOne { columns = lists.map { joined([$0]) } }
+            let array = isOfOne ? nil : lists.count == 1 ? value(lists[0]) : joined(lists)
             columns = columns.enumerated().map { names.indices.contains($0) ? "\($1) AS \(names[$0])" : $1 }
             if let place { columns.append("\(isOfOne ? "1" : "key + 1") AS \(place)") }
+            let source = array.map { " FROM json_each(\($0))" } ?? ""
             // SQLite may otherwise begin with the table, and look through all of it.
             let join = !isOfOne && alias != nil && words.take("JOIN") ? " CROSS JOIN" : ""
             return "(SELECT \(columns.joined(separator: ", "))\(source))\(alias.map { " AS \($0)" } ?? "")\(join)"
         }
         func comparison(_ words: inout SQLWords, isAny: Bool) -> String? {
-            guard let list = words.takeNumber(), words.take(")") else { return nil }
-            if isOfOne { return "\(isAny ? "=" : "<>") \(element(list))" }
+            guard let list = words.list()?.compactMap(number).first else { return nil }
+            if isOfOne { return "\(isAny ? "=" : "<>") \(joined([list]))" }
             return "\(isAny ? "IN" : "NOT IN") (SELECT value FROM json_each(\(value(list))))"
         }
         sql = SQLWords.rewritten(statement) { word, words in
             switch word {
-            case ":" where words.take(":"):
-                words.takeType()
-                return ""
-            case "COLLATE" where words.take("\"C\""): return ""
             case "FOR": return words.takeLock() ? "" : nil
             case "unnest" where words.take("("): return table(&words)
             case "=" where words.take("ANY", "("): return comparison(&words, isAny: true)
             case "<" where words.take(">", "ALL", "("): return comparison(&words, isAny: false)
-            case "encode" where words.take("("):
-                let bytes = words.next()
-                return words.take(",", "'hex'", ")") ? "lower(hex(\(bytes)))" : nil
-            case "array_to_string" where words.take("("):
-                let list = words.next()
-                return words.take(",", "','", ")") ? "trim(\(list), '[]')" : nil
-            default: return word.first == "$" ? Int(word.dropFirst()).map(value) : Self.names[word]
+            case "encode" where words.take("("): return words.list().map { "lower(hex(\($0[0])))" }
+            case "array_to_string" where words.take("("): return words.list().map { "trim(\($0[0]), '[]')" }
+            default: return number(word).map(value) ?? Self.names[word]
             }
         }
         self.isUsed = isUsed
@@ -153,16 +131,11 @@ struct SQLiteStatement: Sendable {
 }
 
 extension SQLWords {
-    /// Takes `$1` and its type.
-    fileprivate mutating func takeNumber() -> Int? {
-        let word = next()
-        if word.first == "$", take(":", ":") { takeType() }
-        return word.first == "$" ? Int(word.dropFirst()) : nil
-    }
-
-    fileprivate mutating func takeType() {
-        _ = next()
-        _ = take("[", "]")
+    /// Takes words with commas between them and the bracket behind them; nil for anything else.
+    fileprivate mutating func list() -> [String]? {
+        var words: [String] = []
+        repeat { words.append(next()) } while take(",")
+        return take(")") ? words : nil
     }
 
     /// Takes what follows `FOR` where it locks rows.

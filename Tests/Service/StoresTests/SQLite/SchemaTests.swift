@@ -107,6 +107,21 @@ import Testing
         }
     }
 
+    @Test func `a table has numbers of rows where its key is one number, and none otherwise`() async throws {
+        let fixture = try Fixture()
+        try await fixture.sqlite.file.connections.read { database in
+            let tables = try Row.fetchAll(
+                database, sql: "SELECT name, wr, strict FROM pragma_table_list WHERE name NOT LIKE 'sqlite_%'")
+            #expect(tables.count > 20)
+            for table in tables {
+                let (name, hasNone, isStrict): (String, Bool, Bool) = (table["name"], table["wr"], table["strict"])
+                let key = try String.fetchAll(
+                    database, sql: "SELECT type FROM pragma_table_info(?) WHERE pk > 0", arguments: [name])
+                #expect(hasNone == (key != ["INTEGER"]) && isStrict, "\(name)")
+            }
+        }
+    }
+
     @Test func `the columns of a key come first, else SQLite's check finds faults where there are none`() async throws {
         let fixture = try Fixture()
         try await fixture.sqlite.file.connections.read { database in
