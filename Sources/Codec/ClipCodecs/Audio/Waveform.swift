@@ -119,6 +119,10 @@ struct WaveformReader {
 
     func listen(_ demuxer: borrowing Demuxer) throws(FFmpegFailure) -> Listened {
         guard let stream = unsafe demuxer.stream(audio.stream) else { return Listened() }
+        // Where an index has the places of the sound, pictures are passed over.
+        let pictures = unsafe facts.picture.flatMap { demuxer.hasSampleTable ? unsafe demuxer.stream($0.stream) : nil }
+        unsafe pictures?.pointee.discard = AVDISCARD_ALL
+        defer { unsafe pictures?.pointee.discard = AVDISCARD_DEFAULT }
         if policy == nil {
             // No sample of PCM is damaged.
             var isWhole = audio.codec == .pcm16

@@ -148,9 +148,10 @@ import StillCodecs
     }
 
     /// Hands packets out as the container cuts them, without a parser's look into each: where that knows their times, and
-    /// which of them are keyframes, a parser only costs time. From the next seek on.
+    /// which of them are keyframes, a parser only costs time. No buffer is between the file and a packet. From the next seek on.
     func takePacketsAsTheyAre() {
         unsafe raw.pointee.flags |= AVFMT_FLAG_NOPARSE
+        unsafe io.context.pointee.direct = 1
     }
 
     var streamCount: Int { unsafe Int(raw.pointee.nb_streams) }

@@ -14,9 +14,10 @@ struct ReadBack {
         of descriptor: Int32, type: MediaType, bytes: Int64, size: PixelSize? = nil
     ) throws(FFmpegFailure) -> [DeliveredTrack] {
         let name = type.format.container?.demuxer ?? ""
-        guard let demuxer = try Demuxer.open(descriptor, bytes: bytes, formats: [name], forced: name) else {
-            throw failure(type, "can't be read")
-        }
+        // It need not be guessed whether something else is behind the samples of a WAV.
+        let opened = try Demuxer.open(
+            descriptor, bytes: bytes, formats: [name], forced: name, settings: ["max_probe_packets": "1"])
+        guard let demuxer = opened else { throw failure(type, "can't be read") }
         var readBack = ReadBack()
         let packet = try Packet()
         while try demuxer.read(packet) { readBack.count(packet, of: demuxer) }

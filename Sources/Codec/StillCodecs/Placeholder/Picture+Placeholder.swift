@@ -3,7 +3,7 @@ package import SatchelCore
 extension Raster {
     /// ThumbHash, BlurHash and dominant colour of this picture.
     package func placeholder() throws(AttachmentError) -> Placeholder {
-        if Placeholder.size(of: size) == size { return Placeholder(of: self) }
+        if Placeholder.framing.scaledSize(of: size) == size { return Placeholder(of: self) }
         let picture = try picture()
         return try picture.placeholder()
     }
@@ -13,12 +13,9 @@ extension Placeholder {
     /// Longest side of what is hashed: the most that ThumbHash takes.
     package static let side = 100
 
-    /// Of a picture that is hashed.
-    fileprivate static func size(of size: PixelSize) -> PixelSize {
-        Framing(side: side, fit: .inside).scaledSize(of: size)
-    }
+    fileprivate static let framing = Framing(side: side, fit: .inside)
 
-    /// - Parameter raster: Of that size.
+    /// - Parameter raster: Scaled to what is hashed.
     fileprivate init(of raster: Raster) {
         self.init(
             thumbhash: ThumbHash.encode(raster), blurhash: BlurHash.encode(raster),
@@ -32,7 +29,7 @@ extension Picture {
         by downscaler: any StillDownscaler = PlanarJPEGDownscaler()
     ) throws(AttachmentError) -> Placeholder {
         do {
-            return Placeholder(of: try downscaler.scaled(self, to: Placeholder.size(of: size)).raster())
+            return Placeholder(of: try downscaler.scaled(self, to: Placeholder.framing.scaledSize(of: size)).raster())
         } catch {
             if WorkTime.isUp { throw WorkTime.failure }
             throw .codecCrashed(reason: "the placeholder failed: \(error.text)")
