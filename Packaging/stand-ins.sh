@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes stand-ins for libraries that the codecs' libraries are linked with and Satchel never calls: documents, science, fonts,
-# vector graphics, networks, screens, speech.
+# vector graphics, networks, screens, speech, encoders.
 #
 #   Packaging/stand-ins.sh .build/release
 #
