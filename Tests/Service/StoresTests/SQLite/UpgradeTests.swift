@@ -1,4 +1,5 @@
 import SatchelCore
+import Bytes
 import Foundation
 import GRDB
 import SystemPackage
