@@ -9,7 +9,9 @@ enum Rendering {
     static func piece(samples: String, directory: String) -> Piece {
         let source = opened("\(samples)/jpeg/galaxies.jpg", O_RDONLY)
         var profile = Profile(name: "bench")
-        profile.image = ImagePolicy(types: [.jpeg], longestSide: 320, cap: 1_000_000, quality: 80)
+        var image = ImagePolicy.defaults
+        (image.types, image.longestSide, image.cap, image.quality) = ([.jpeg], 320, 1_000_000, 80)
+        profile.image = image
         profile.speed = .fast
         let order = WorkOrder(profile: profile)
         return Piece(name: "render.jpeg", repetitions: 3) {

@@ -28,7 +28,9 @@ enum Speeds {
         _ input: String, _ speed: Speed, side: Int, directory: String
     ) throws -> (Double, Int64) {
         var profile = Profile(name: "bench", speed: speed)
-        profile.image = ImagePolicy(types: [.jpeg, .png], longestSide: side, cap: 100_000_000)
+        profile.image = .defaults
+        profile.image?.longestSide = side
+        profile.image?.cap = 100_000_000
         profile.animation = .defaults
         profile.animation?.longestSide = side
         profile.animation?.cap = 100_000_000

@@ -10,7 +10,9 @@ enum Trimming {
     ) throws(AttachmentError) {
         try Codec.everything.prepare()
         var profile = Profile(name: "bench")
-        profile.video = VideoPolicy(longestSide: limit, cap: 1_000_000_000, poster: nil)
+        var video = VideoPolicy.defaults
+        (video.longestSide, video.cap, video.poster) = (limit, 1_000_000_000, nil)
+        profile.video = video
         let order = WorkOrder(
             profile: profile, request: RenditionRequest(trim: TrimRequest(start: start, duration: seconds)),
             limits: .commandLine)

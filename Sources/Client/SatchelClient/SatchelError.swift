@@ -7,9 +7,7 @@ public struct SatchelError: Error, Sendable, CustomStringConvertible {
     public struct Code: OpenName {
         public let rawValue: String
 
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let invalidRequest: Code = "invalid_request"
         public static let unauthorized: Code = "unauthorized"

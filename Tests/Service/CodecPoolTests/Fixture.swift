@@ -91,7 +91,7 @@ extension CodecPool {
         return outcome
     }
 
-    static let profile = Profile(name: "test", thumbnail: .defaults, image: ImagePolicy())
+    static let profile = Profile(name: "test", thumbnail: .defaults, image: .defaults)
 }
 
 extension Place {

@@ -15,7 +15,7 @@ let pool = CodecPool(
     CodecPoolConfiguration(
         executable: URL(filePath: arguments[1]), codecs: 2, arguments: Array(arguments.dropFirst(3))))
 _ = try await pool.start()
-let profile = Profile(name: "test", thumbnail: .defaults, image: ImagePolicy())
+let profile = Profile(name: "test", thumbnail: .defaults, image: .defaults)
 await withTaskGroup(of: Void.self) { group in
     for _ in 0..<2 {
         group.addTask {

@@ -44,9 +44,7 @@ extension SatchelResponses {
     public struct Option: OpenName {
         public let rawValue: String
 
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         /// It stays open: `doNotDismiss`.
         public static let stay: Option = "stay"
@@ -60,9 +58,7 @@ extension SatchelResponses {
     public struct Decider: OpenName {
         public let rawValue: String
 
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let handler: Decider = "handler"
         /// There is no handler, or it did not answer. The response is forwarded.
@@ -73,9 +69,7 @@ extension SatchelResponses {
     public struct Color: OpenName {
         public let rawValue: String
 
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
+        public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let red: Color = "red"
         public static let orange: Color = "orange"

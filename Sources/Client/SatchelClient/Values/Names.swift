@@ -13,9 +13,7 @@ extension OpenName {
 public struct WorkState: OpenName {
     public let rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     public static let pending: WorkState = "pending"
     public static let running: WorkState = "running"
@@ -31,9 +29,7 @@ public struct WorkState: OpenName {
 public struct RenditionRole: OpenName, CodingKeyRepresentable {
     public let rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     public static let main: RenditionRole = "main"
     public static let thumbnail: RenditionRole = "thumbnail"
@@ -49,9 +45,7 @@ public struct RenditionRole: OpenName, CodingKeyRepresentable {
 public struct Fidelity: OpenName {
     public let rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     public static let full: Fidelity = "full"
     /// Made at reduced quality or size, or incomplete.
@@ -66,9 +60,7 @@ public struct Fidelity: OpenName {
 public struct MediaKind: OpenName {
     public let rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     public static let image: MediaKind = "image"
     /// A picture with several frames.

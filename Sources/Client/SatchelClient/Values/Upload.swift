@@ -4,9 +4,7 @@ public import Foundation
 public struct UploadState: OpenName {
     public let rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     public static let open: UploadState = "open"
     /// All bytes are stored, and no job uses them yet.

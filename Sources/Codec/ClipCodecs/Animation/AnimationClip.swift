@@ -13,7 +13,7 @@ struct AnimationClip {
     init(_ task: AnimationTask) {
         facts = task.facts
         attempt = task.attempt
-        rateFactor = task.order.profile.video?.rateFactor ?? VideoPolicy().rateFactor
+        rateFactor = task.order.profile.video?.rateFactor ?? VideoPolicy.defaults.rateFactor
     }
 
     /// Milliseconds, as animations have their delays.

@@ -42,8 +42,7 @@ package struct ImagePolicies: Hashable, Sendable {
         _ policy: AnimationPolicy, beside image: ImagePolicy?, gravity: Framing.Gravity, speed: Speed
     ) -> StillPolicy? {
         guard policy.type.format.animation == nil else { return nil }
-        let image = image ?? ImagePolicy(cap: policy.cap)
-        var still = main(image, gravity: gravity, speed: speed)
+        var still = main(image ?? .defaults, gravity: gravity, speed: speed)
         still.types = [policy.type]
         still.framing.side = policy.longestSide
         still.aim = policy.aim

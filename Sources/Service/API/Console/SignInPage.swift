@@ -7,12 +7,6 @@ struct SignInPage: Sendable {
     var alert: String?
     var note: ConsoleNote?
 
-    init(to: String? = nil, alert: String? = nil, note: ConsoleNote? = nil) {
-        self.to = to
-        self.alert = alert
-        self.note = note
-    }
-
     static let badKey = "That API key is not valid. Check that you copied all of it, or create a new one."
     static let staleCode =
         "This link was already used or is older than five minutes. Create a new one with: satchel console"

@@ -43,8 +43,8 @@ extension RecordStore {
             var statistics = StoreStatistics()
             for lane in JobLane.allCases {
                 let running = try rows[0].count { try $0.text("lane") == lane.rawValue }
-                let pending = try Int(total(.jobs(in: lane))) - running
-                var queue = StoreStatistics.Queue(pending: max(0, pending), running: running)
+                var queue = StoreStatistics.Queue()
+                (queue.pending, queue.running) = (max(0, try Int(total(.jobs(in: lane))) - running), running)
                 for line in rows[1] where try line.text("lane") == lane.rawValue {
                     guard let oldest = try line.optionalInstant("oldest") else { continue }
                     queue.oldestAges[try line.int("priority") == 0 ? .interactive : .bulk] = work.now - oldest

@@ -44,24 +44,11 @@ struct GrantCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try await openStore(store)
-        let duration = access.time?.duration ?? .seconds(3600)
-        let granted: (AccessEntry, AccessToken)?
-        if let from {
-            granted = try await store.records.grant(
-                on: nil, in: .bearer(AccessToken(secretText: from)), renditions: access.renditions, for: duration,
-                leaseLimit: leases)
-            guard granted != nil else {
-                throw CommandFailure(
-                    "the grant is invalid, expired or revoked, or does not cover this rendition.", status: .notFound
-                )
-            }
-        } else {
-            granted = try await store.records.grant(
-                on: AttachmentID(rawValue: id ?? ""), in: .owner(tenant.id), renditions: access.renditions,
-                for: duration,
-                leaseLimit: leases ?? 16)
-        }
-        guard let (record, token) = granted else { throw CommandFailure.unknownAttachment(id ?? "") }
+        let granted = try await store.records.grant(
+            on: id.map { AttachmentID(rawValue: $0) }, in: access.scope(grant: from, owner: tenant.id),
+            renditions: access.renditions, for: access.time?.duration ?? AccessLimits.grant,
+            leaseLimit: leases ?? (from == nil ? 16 : nil))
+        guard let (record, token) = granted else { throw access.refusal(of: id) }
         access.warn(of: record.expiresAt, at: try await store.records.now())
         if let leases, let limit = record.leaseLimit, limit < leases {
             Console.printError("Warning: the parent grant allows at most \(Quantity.count(limit, "lease")) at once.")

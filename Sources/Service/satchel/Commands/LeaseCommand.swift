@@ -42,36 +42,22 @@ struct LeaseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let store = try await openStore(store)
-        let attachment = AttachmentID(rawValue: id ?? "")
-        if link {
-            guard
-                let (record, token) = try await store.records.link(
+        let attachment = id.map { AttachmentID(rawValue: $0) }
+        let given =
+            if link, let attachment {
+                try await store.records.link(
                     to: attachment, of: tenant.id, renditions: access.renditions,
-                    for: access.time?.duration ?? .seconds(86_400))
-            else { throw CommandFailure.unknownAttachment(attachment.rawValue) }
-            try showOnce(
-                "link", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt, format)
-        } else if let grant {
-            let lease = try await store.records.startLease(
-                in: .bearer(AccessToken(secretText: grant)), renditions: access.renditions,
-                for: access.time?.duration ?? .seconds(300))
-            guard let (record, token) = lease else {
-                throw CommandFailure(
-                    "the grant is invalid, expired or revoked, or does not cover this rendition.", status: .notFound
-                )
+                    for: access.time?.duration ?? AccessLimits.link)
+            } else {
+                try await store.records.startLease(
+                    on: attachment, in: access.scope(grant: grant, owner: tenant.id), renditions: access.renditions,
+                    for: access.time?.duration ?? AccessLimits.lease)
             }
-            access.warn(of: record.expiresAt, at: try await store.records.now())
-            try showOnce(
-                "lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt, format)
-        } else {
-            guard
-                let (record, token) = try await store.records.startLease(
-                    on: attachment, in: .owner(tenant.id), renditions: access.renditions,
-                    for: access.time?.duration ?? .seconds(300))
-            else { throw CommandFailure.unknownAttachment(attachment.rawValue) }
-            try showOnce(
-                "lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt, format)
-        }
+        guard let (record, token) = given else { throw access.refusal(of: id) }
+        if grant != nil { access.warn(of: record.expiresAt, at: try await store.records.now()) }
+        try showOnce(
+            link ? "link" : "lease", record.id, token, attachment: record.attachment, expiresAt: record.expiresAt,
+            format)
     }
 }
 

@@ -24,6 +24,17 @@ struct AccessOptions: ParsableArguments {
         Console.printError("Warning: access ends when its grant expires, before the \(time.text) of --for.")
     }
 
+    func scope(grant: String?, owner: TenantID) -> AccessScope {
+        grant.map { .bearer(AccessToken(secretText: $0)) } ?? .owner(owner)
+    }
+
+    /// Why nothing was given: for an attachment, or by a grant.
+    func refusal(of id: String?) -> CommandFailure {
+        id.map { .unknownAttachment($0) }
+            ?? CommandFailure(
+                "the grant is invalid, expired or revoked, or does not cover this rendition.", status: .notFound)
+    }
+
     var renditions: [RenditionRole]? { rendition.isEmpty ? nil : rendition.all() }
 }
 

@@ -4,9 +4,7 @@ public import FoundationEssentials
 public struct TenantID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The tenant of everything that the command line does.
     public static let local = TenantID(rawValue: "local")
@@ -16,9 +14,7 @@ public struct TenantID: Hashable, Sendable, RawRepresentable, Codable {
 public struct JobID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A new one, unlike every other: a UUIDv7 in lower case.
     public static func generate() -> JobID {
@@ -30,9 +26,7 @@ public struct JobID: Hashable, Sendable, RawRepresentable, Codable {
 public struct AttachmentID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A new one, unlike every other: a UUIDv7 in lower case.
     public static func generate() -> AttachmentID {
@@ -51,9 +45,7 @@ public struct AttachmentID: Hashable, Sendable, RawRepresentable, Codable {
 public struct RunID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A new one, unlike every other: a UUIDv7 in lower case.
     public static func generate() -> RunID {

@@ -147,18 +147,11 @@ public struct DecodingCost: Hashable, Sendable {
 /// How a format's animations are read.
 public struct AnimationReading: Hashable, Sendable {
     /// For people, where it isn't the format's: `APNG`.
-    public let name: String?
+    public var name: String?
     /// Processor time for each pixel of each frame.
     public let nanoseconds: Double
     /// Whether the decoder keeps pictures that others refer to.
-    public let keepsReferences: Bool
+    public var keepsReferences = false
     /// What only newer libraries read; nil where all do.
-    public let needs: NewerFeature?
-
-    init(name: String? = nil, nanoseconds: Double, keepsReferences: Bool = false, needs: NewerFeature? = nil) {
-        self.name = name
-        self.nanoseconds = nanoseconds
-        self.keepsReferences = keepsReferences
-        self.needs = needs
-    }
+    public var needs: NewerFeature?
 }

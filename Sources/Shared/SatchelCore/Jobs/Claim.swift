@@ -4,9 +4,7 @@ import FoundationEssentials
 public struct WorkerID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// Names one claim: random, new each time. Every later write names it, and nothing is written under one that was taken
@@ -14,9 +12,7 @@ public struct WorkerID: Hashable, Sendable, RawRepresentable, Codable {
 public struct ClaimID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     public static func generate() -> ClaimID {
         ClaimID(rawValue: UUID().uuidString.lowercased())

@@ -2,9 +2,7 @@
 public struct NotificationID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A new one, unlike every other: a UUIDv7 in lower case.
     public static func generate() -> NotificationID {

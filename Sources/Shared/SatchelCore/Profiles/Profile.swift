@@ -116,37 +116,21 @@ public enum Fit: String, Hashable, Sendable, Codable, CaseIterable {
 /// Rules for stills. Sides are pixels of the upright picture, aims and caps bytes, qualities 1…100 as libjpeg has them.
 public struct ImagePolicy: Hashable, Sendable {
     /// What may be written, best first: the first that suits is taken (JPEG has no transparency).
-    public var types: [MediaType]
+    public var types: [MediaType] = [.jpeg, .png]
     /// Pixels; nil keeps the resolution. Pictures are never enlarged.
     public var longestSide: Int?
-    public var fit: Fit
+    public var fit: Fit = .inside
     /// Where a crop looks by default: the middle, or the most salient part.
-    public var attention: Bool
+    public var attention = false
     /// Bytes aimed at.
     public var aim: Int64?
     /// Bytes never exceeded.
-    public var cap: Int64
-    public var quality: Int
+    public var cap: Int64 = 10_000_000
+    public var quality = 82
     /// The quality below which an aim, not a cap, is given up.
-    public var minimumQuality: Int
+    public var minimumQuality = 50
     /// `#rrggbb`: transparency is flattened over it where no type of `types` has transparency.
-    public var background: String
-
-    public init(
-        types: [MediaType] = [.jpeg, .png], longestSide: Int? = nil, fit: Fit = .inside, attention: Bool = false,
-        aim: Int64? = nil, cap: Int64 = 10_000_000, quality: Int = 82, minimumQuality: Int = 50,
-        background: String = "#ffffff"
-    ) {
-        self.types = types
-        self.longestSide = longestSide
-        self.fit = fit
-        self.attention = attention
-        self.aim = aim
-        self.cap = cap
-        self.quality = quality
-        self.minimumQuality = minimumQuality
-        self.background = background
-    }
+    public var background = "#ffffff"
 }
 
 /// Rules for animations. Frames, delays and loops are kept if the type has them.
@@ -177,33 +161,17 @@ public enum CopyCheck: String, Hashable, Sendable, Codable, CaseIterable {
 /// How videos are made: copied where coding, size and bit rate fit, else encoded.
 public struct VideoPolicy: Hashable, Sendable {
     /// `video/mp4`: H.264 and AAC with the index first.
-    public var type: MediaType
+    public var type: MediaType = .mp4
     public var longestSide: Int?
     public var aim: Int64?
-    public var cap: Int64
+    public var cap: Int64 = 50_000_000
     /// Seconds.
     public var maximumDuration: Double?
-    public var whenLonger: WhenLonger
+    public var whenLonger: WhenLonger = .trim
     /// x264's constant rate factor where the aim leaves room; lower is better.
-    public var rateFactor: Int
-    public var check: CopyCheck
-    public var poster: PosterPolicy?
-
-    public init(
-        type: MediaType = .mp4, longestSide: Int? = nil, aim: Int64? = nil, cap: Int64 = 50_000_000,
-        maximumDuration: Double? = nil, whenLonger: WhenLonger = .trim, rateFactor: Int = 23,
-        check: CopyCheck = .structure, poster: PosterPolicy? = .defaults
-    ) {
-        self.type = type
-        self.longestSide = longestSide
-        self.aim = aim
-        self.cap = cap
-        self.maximumDuration = maximumDuration
-        self.whenLonger = whenLonger
-        self.rateFactor = rateFactor
-        self.check = check
-        self.poster = poster
-    }
+    public var rateFactor = 23
+    public var check: CopyCheck = .structure
+    public var poster: PosterPolicy? = .defaults
 }
 
 /// The still that stands for a video; JPEG.

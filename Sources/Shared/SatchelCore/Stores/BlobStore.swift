@@ -2,9 +2,7 @@
 public struct BlobName: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// A blob whose bytes and name are durable, and which no record refers to yet.

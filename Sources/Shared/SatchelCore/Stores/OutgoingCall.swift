@@ -2,9 +2,7 @@
 public struct CallType: Hashable, Sendable, RawRepresentable, CaseIterable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A job came to its end: its callback.
     public static let jobFinished = CallType(rawValue: "job.finished")

@@ -2,9 +2,7 @@
 public struct SourceName: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 }
 
 /// Keeps sources that were handed in, from their acceptance until no attempt needs them any more.

@@ -1,16 +1,12 @@
 /// How much there is, at one moment; cheap enough to be asked every few seconds.
 public struct StoreStatistics: Hashable, Sendable {
     public struct Queue: Hashable, Sendable {
-        public var pending: Int
-        public var running: Int
+        public var pending = 0
+        public var running = 0
         /// How long the oldest of the ten pending jobs that are claimed next has been due.
-        public var oldestAges: [JobPriority: Duration]
+        public var oldestAges: [JobPriority: Duration] = [:]
 
-        public init(pending: Int = 0, running: Int = 0, oldestAges: [JobPriority: Duration] = [:]) {
-            self.pending = pending
-            self.running = running
-            self.oldestAges = oldestAges
-        }
+        public init() {}
     }
 
     /// The service's jobs that are not finished.

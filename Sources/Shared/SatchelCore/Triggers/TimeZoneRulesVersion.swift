@@ -4,9 +4,7 @@ public struct TimeZoneRulesVersion: Hashable, Sendable, RawRepresentable, Codabl
     /// As the IANA database calls its releases, such as `2025b`; where the files don't say, their latest time and a hash.
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Of files that don't tell their release.
     public init(modified: Instant, hash: UInt64) {

@@ -4,9 +4,7 @@ public import FoundationEssentials
 public struct UploadID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A new one, unlike every other.
     public static func generate() -> UploadID {
@@ -19,9 +17,7 @@ public struct UploadID: Hashable, Sendable, RawRepresentable, Codable {
 public struct UploadWriterID: Hashable, Sendable, RawRepresentable, Codable {
     public var rawValue: String
 
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     public static func generate() -> UploadWriterID {
         UploadWriterID(rawValue: UUID().lowercase)

@@ -1,7 +1,7 @@
-import SatchelCore
 import Foundation
 import TestSupport
 
+@testable import SatchelCore
 @testable import ClipCodecs
 @testable import StillCodecs
 

@@ -1,10 +1,11 @@
 import API
-import SatchelCore
 import Foundation
 import ServiceTestSupport
 import Stores
 import TestSupport
 import Testing
+
+@testable import SatchelCore
 
 /// `POST /v1/payloads/{format}` and notifications of each format, from a request to what a back end sends on.
 @Suite(.timeLimit(.minutes(10))) struct PayloadFormatTests {

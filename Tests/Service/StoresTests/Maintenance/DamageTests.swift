@@ -1,9 +1,9 @@
-import SatchelCore
 import Foundation
 import Glibc
 import TestSupport
 import Testing
 
+@testable import SatchelCore
 @testable import Stores
 
 /// A database that a disk or a person damaged. SQLite's own program says where its parts are.

@@ -1,8 +1,8 @@
-import SatchelCore
 import Foundation
 import TestSupport
 import Testing
 
+@testable import SatchelCore
 @testable import ClipCodecs
 @testable import StillCodecs
 

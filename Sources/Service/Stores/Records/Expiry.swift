@@ -1,3 +1,5 @@
+public import SatchelCore
+
 /// What one part of an expiry brought.
 public struct Expiry: Hashable, Sendable {
     /// Attachments that were deleted.
@@ -6,12 +8,6 @@ public struct Expiry: Hashable, Sendable {
     public var blobs: Int
     /// Where the next part begins; nil where there is none.
     public var next: ExpiryPlace?
-
-    public init(attachments: Int, blobs: Int, next: ExpiryPlace?) {
-        self.attachments = attachments
-        self.blobs = blobs
-        self.next = next
-    }
 }
 
 /// How far a look at the attachments whose retention is over has come.
@@ -19,9 +15,4 @@ public struct ExpiryPlace: Hashable, Sendable {
     public var expiresAt: Instant
     /// The store's own: of those that end together, which was the last.
     public var key: Int64
-
-    public init(expiresAt: Instant, key: Int64) {
-        self.expiresAt = expiresAt
-        self.key = key
-    }
 }

@@ -1,3 +1,5 @@
+public import SatchelCore
+
 /// A rendition and the blob that has its bytes.
 public struct PlacedRendition: Hashable, Sendable {
     public var blob: BlobName
@@ -6,11 +8,4 @@ public struct PlacedRendition: Hashable, Sendable {
     public var role: RenditionRole
     /// The path or name of the source, where it was looked up.
     public var path: String?
-
-    public init(blob: BlobName, tenant: TenantID, attachment: AttachmentID, role: RenditionRole) {
-        self.blob = blob
-        self.tenant = tenant
-        self.attachment = attachment
-        self.role = role
-    }
 }
