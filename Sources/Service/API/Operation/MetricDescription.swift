@@ -101,7 +101,7 @@ public struct MetricDescription: Hashable, Sendable {
 
         .init("queue_jobs", .gauge, "Number of unfinished jobs in the store.", "lane", "state"),
         .init(
-            "queue_oldest_seconds", .gauge, "Waiting time of the oldest pending job that is due.", "lane", "priority"),
+            "queue_oldest_seconds", .gauge, "Waiting time of the oldest of the next ten jobs.", "lane", "priority"),
         .init("leases", .gauge, "Number of active leases."),
         .init("links", .gauge, "Number of active links."),
         .init("grants", .gauge, "Number of active grants."),

@@ -160,14 +160,18 @@ final class RecordTransaction: StatementSender {
     /// Of each tenant.
     private func counting() -> [Statement] {
         usage.sorted { $0.key.rawValue < $1.key.rawValue }.filter { $0.value != TenantUsage() }.map { tenant, change in
-            .add(
-                to: "usage", at: ["tenant": .raw(tenant), "slot": .int(store.node.slot)],
-                [
-                    ("stored_bytes", .int(change.storedBytes)), ("unfinished_jobs", .int(change.pendingJobs)),
-                    ("open_leases", .int(change.liveLeases)),
-                ])
+            Statement(
+                Self.usageSQL,
+                [.raw(tenant)]
+                    + [store.node.slot, Int(change.storedBytes), change.pendingJobs, change.liveLeases].map { .int($0) }
+            )
         }
     }
+
+    private static let usageSQL = Statement.add(
+        to: "usage", at: ["tenant": "", "slot": 0],
+        [("stored_bytes", 0), ("unfinished_jobs", 0), ("open_leases", 0)]
+    ).sql
 
     /// By how many jobs this transaction changes the number of all tenants'.
     var unfinishedJobs: Int { Int(JobLane.allCases.reduce(0) { $0 + totals[.jobs(in: $1), default: 0] }) }
@@ -176,12 +180,14 @@ final class RecordTransaction: StatementSender {
         guard totals.values.contains(where: { $0 != 0 }) else { return [] }
         // Jobs come and go in transactions that are side by side: neither is to wait for the other.
         let turn = unfinishedJobs > 0 ? 0 : PostgresNode.countingSlots
-        return [
-            .add(
-                to: "counters", at: ["slot": .int(PostgresNode.slots + turn + store.node.countingSlot)],
-                Total.allCases.map { ($0.rawValue, .int(totals[$0, default: 0])) })
-        ]
+        let slot = SQLValue.int(PostgresNode.slots + turn + store.node.countingSlot)
+        return [Statement(Self.totalsSQL, [slot] + Total.allCases.map { .int(totals[$0, default: 0]) })]
     }
+
+    /// Made once: this would be a hundredth of what a commit takes.
+    private static let totalsSQL = Statement.add(
+        to: "counters", at: ["slot": 0], Total.allCases.map { ($0.rawValue, 0) }
+    ).sql
 
     /// Jobs of all tenants that wait for the service, with those of this transaction, as far as it matters to a limit.
     ///

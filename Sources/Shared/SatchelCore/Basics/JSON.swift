@@ -38,9 +38,7 @@ public struct JSONFields: Encodable, Sendable, ExpressibleByDictionaryLiteral {
 
     private var fields: [(String, Field)]
 
-    public init(dictionaryLiteral fields: (String, Field)...) {
-        self.fields = fields
-    }
+    public init(dictionaryLiteral fields: (String, Field)...) { self.fields = fields }
 
     /// The fields of both.
     public static func + (first: JSONFields, second: JSONFields) -> JSONFields {

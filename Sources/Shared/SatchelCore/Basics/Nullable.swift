@@ -5,9 +5,7 @@
 public struct Nullable<Value> {
     public var wrappedValue: Value?
 
-    public init(wrappedValue: Value?) {
-        self.wrappedValue = wrappedValue
-    }
+    public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 }
 
 extension Nullable: Sendable where Value: Sendable {}

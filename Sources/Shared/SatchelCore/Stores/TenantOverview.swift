@@ -21,7 +21,5 @@ public struct TenantOverview: Hashable, Sendable {
     /// Calls that were given up, and are still kept.
     public var failedCalls = 0
 
-    public init(at: Instant) {
-        self.at = at
-    }
+    public init(at: Instant) { self.at = at }
 }

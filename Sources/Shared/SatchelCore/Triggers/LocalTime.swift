@@ -3,9 +3,7 @@ public struct LocalTime: Hashable, Comparable, Sendable {
     /// Seconds since 1970-01-01T00:00:00 on that wall.
     public var seconds: Int64
 
-    public init(seconds: Int64) {
-        self.seconds = seconds
-    }
+    public init(seconds: Int64) { self.seconds = seconds }
 
     public init(_ date: CivilDate, secondOfDay: Int = 0) {
         seconds = date.days * Self.day + Int64(secondOfDay)
