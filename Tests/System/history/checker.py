@@ -258,6 +258,11 @@ def cut_off(history):
     return [fault for fault in history.faults if fault["what"].startswith("a node can't talk to the database")]
 
 
+def without_primary(history):
+    """While the standby takes over, no node can ask."""
+    return [fault for fault in history.faults if fault["what"].startswith("the primary is killed")]
+
+
 def streams_end(history):
     """Within a second of the answer to the revocation, and of a node's losing its database."""
     ends = {call["lease"]: call["end"] for call in history.of("revoke") if call["status"] == 204}
@@ -295,8 +300,8 @@ def waits_end(history):
             continue
         cases += 1
         end = max([revocation["end"], *(
-            fault["end"] for fault in cut_off(history)
-            if fault["node"] == call["node"] and fault["start"] - STREAM_END <= revocation["end"] <= fault["end"])])
+            fault["end"] for fault in [*cut_off(history), *without_primary(history)]
+            if fault.get("node", call["node"]) == call["node"] and fault["start"] - STREAM_END <= revocation["end"] <= fault["end"])])
         if found := bounds(history, call["node"], end):
             limit, allowed = found
             if call["end"] > allowed:

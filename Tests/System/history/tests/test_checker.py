@@ -279,6 +279,13 @@ class CheckerTests(unittest.TestCase):
         self.world.note("fault", what="a node can't talk to the database", node="node-1", start=end - 1, end=end + 10)
         self.assert_breaks(self.WAITS)
 
+    def test_a_wait_ends_once_another_database_has_taken_over(self):
+        for after, holds in ((3, True), (5, False)):
+            self.setUp()
+            end = self.revoked_hold(after)
+            self.world.note("fault", what="the primary is killed", start=end + 0.2, end=end + 2)
+            self.assertEqual(self.judged().rules[self.WAITS][1] == [], holds)
+
     SIGNED = "calls were signed, at the receiver's time"
 
     def receipt(self, **facts):
