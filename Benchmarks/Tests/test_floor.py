@@ -57,8 +57,9 @@ class FloorTests(unittest.TestCase):
     def _columns(self, name, call):
         """Those that are named in a statement's call."""
         source = (_SOURCES / name).read_text()
-        start = source.index(call)
-        return re.findall(r'"(\w+)":', source[start:source.index("])\n", start)])
+        start = source.index(call) + len(call)
+        end = re.compile(r"\]\)\n|\)\.sql").search(source, start).start()
+        return [name or other for name, other in re.findall(r'"(\w+)":|\("(\w+)",', source[start:end])]
 
     def test_a_group_is_recorded_job_by_job(self):
         self.assertEqual(floor.script(32).count("DELETE FROM queue WHERE job = "), 32)
