@@ -182,7 +182,7 @@ struct PictureEncoding: ~Copyable {
     /// Pictures that are left out as others have their time.
     var overtakenFrames: [Finding] { overtaken > 0 ? [Finding(.repeatedTimes, missing: Double(overtaken))] : [] }
 
-    /// Pictures whose size isn't that of the first.
+    /// Pictures of another size than the first.
     var sizeChange: [Finding] {
         other.map { [Finding(.sizeChanges, missing: $1, named: "\($0.width)×\($0.height)")] } ?? []
     }

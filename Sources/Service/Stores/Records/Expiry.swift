@@ -10,7 +10,7 @@ public struct Expiry: Hashable, Sendable {
     public var next: ExpiryPlace?
 }
 
-/// How far a look at the attachments whose retention is over has come.
+/// How far a look at the attachments past their retention has come.
 public struct ExpiryPlace: Hashable, Sendable {
     public var expiresAt: Instant
     /// The store's own: of those that end together, which was the last.

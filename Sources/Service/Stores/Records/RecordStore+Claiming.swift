@@ -9,8 +9,8 @@ struct Heartbeat: Sendable {
 }
 
 extension RecordStore {
-    /// Takes as many jobs as there is room for: pending ones that are due, and running ones whose claim's time is up or
-    /// whose worker no longer lives. Each gets `attempt + 1` and a claim of its own.
+    /// Takes as many jobs as there is room for: pending ones that are due, and running ones of which the claim is
+    /// over or the worker is gone. Each gets `attempt + 1` and a claim of its own.
     public func claim(
         _ capacity: ClaimCapacity, from source: ClaimSource, by worker: WorkerID, for duration: Duration
     ) async throws(AttachmentError) -> [Claim] {

@@ -14,7 +14,7 @@ extension RecordStore {
     /// Finishes a job: what its attachments came to, all in one transaction. Delivering twice under the same claim is
     /// the same as once.
     ///
-    /// A blob whose bytes another rendition already holds is not needed, and is removed after the commit. In strict mode
+    /// If another rendition already holds the same bytes, a blob is removed after the commit. In strict mode
     /// one failure withholds all, and none of the blobs is referred to.
     ///
     /// - Throws: ``ClaimError/lost``, or an ``AttachmentError`` of the store.
@@ -47,7 +47,7 @@ extension RecordStore {
         }
     }
 
-    /// Ends up to `limit` pending jobs of the service whose deadline is over: their attachments fail with
+    /// Ends up to `limit` pending jobs of the service past their deadline: their attachments fail with
     /// `deadline_exceeded`. One that was interrupted isn't among them: it gets its time anew with its next claim.
     public func endOverdue(_ limit: Int) async throws(AttachmentError) -> OverdueJobs {
         // A look first: who asks again and again must not keep others from writing.

@@ -59,7 +59,7 @@ extension RecordStore {
 
     /// Takes a key back, and ends the sessions that were signed in with it; false if no key has that id. Idempotent.
     ///
-    /// - Parameter tenant: Whose it has to be; nil for anybody's.
+    /// - Parameter tenant: The key's owner; nil for any.
     public func revokeKey(_ id: String, of tenant: TenantID? = nil) async throws(AttachmentError) -> Bool {
         try await write { work in
             let row = try work.run("SELECT * FROM api_keys WHERE id = $1 FOR UPDATE", [.text(id)]).first

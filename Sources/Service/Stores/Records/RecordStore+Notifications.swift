@@ -72,7 +72,7 @@ extension RecordStore {
         }
     }
 
-    /// Notifications of all tenants whose next instant has come, soonest first: by the clock itself, not by the latest instant
+    /// Notifications of all tenants that are due, soonest first: by the clock itself, not by the latest instant
     /// of the records, which orders these and stays ahead of a clock that was set back.
     ///
     /// Where several processes work (``RecordStore/join(as:)``) each finds its own share, and of another's what that one has left
@@ -108,7 +108,7 @@ extension RecordStore {
         }
     }
 
-    /// Notifications of all tenants whose next instant comes within a time, soonest first. Where several processes work each
+    /// Notifications of all tenants that are due within a time, soonest first. Where several processes work each
     /// finds its own share, and begins from the start when that has become another.
     ///
     /// - Parameter cursor: Where a part before ended; nil for the first one.
@@ -136,7 +136,7 @@ extension RecordStore {
         }
     }
 
-    /// Pending notifications of all tenants whose next instant was made by other zone rules than these.
+    /// Pending notifications of all tenants that got their next instant by other zone rules than these.
     public func notifications(
         notBy rules: TimeZoneRulesVersion, limit: Int
     ) async throws(AttachmentError) -> [NotificationRecord] {
@@ -219,7 +219,7 @@ extension RecordStore {
         }
     }
 
-    /// Firings of all tenants whose payload is still to be made although their time for it was over before `instant`:
+    /// Firings of all tenants that still lack a payload although their time for it was over before `instant`:
     /// the process that began them is gone.
     public func waitingFirings(since instant: Instant, limit: Int) async throws(AttachmentError) -> [Firing] {
         try await read { work in

@@ -15,14 +15,14 @@ extension RecordStore {
         }
     }
 
-    /// Removes a part of what is kept of a tenant whose removal has begun, at most so many rows of a kind with their bytes.
+    /// Removes a part of what is kept of a tenant that is being removed, at most so many rows of a kind with their bytes.
     ///
     /// - Returns: Whether that was all: then nothing is known of the tenant.
     public func removePart(of tenant: TenantID, limit: Int) async throws(AttachmentError) -> Bool {
         try await write { work in try work.removePart(of: tenant, limit: limit) }
     }
 
-    /// Those whose removal has begun and isn't over.
+    /// The tenants that are being removed.
     public func tenantsInRemoval() async throws(AttachmentError) -> [TenantID] {
         try await read { work in
             try work.run("SELECT tenant FROM tenants WHERE removed_at IS NOT NULL ORDER BY tenant")

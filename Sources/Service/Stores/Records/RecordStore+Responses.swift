@@ -111,7 +111,7 @@ extension RecordStore {
         }
     }
 
-    /// Records what a response came to, with the call that tells of it. Whoever comes second changes nothing.
+    /// Records what a response came to, with the call that tells of it. The second call changes nothing.
     ///
     /// - Returns: The response as it is then; nil where it or its ticket is gone.
     public func settle(

@@ -218,7 +218,7 @@ extension RecordStore {
         engine.cluster.map { SharedRuns(store: self, cluster: $0) }
     }
 
-    /// Whether a task of upkeep is this process's turn, of all that use the store. Who has it keeps it while it asks again
+    /// Whether a task of upkeep is this process's turn, of all that use the store. The process that has it keeps it while it asks again
     /// within ten seconds; that two have it for a moment does no harm.
     public func leads(_ task: UpkeepTask) async throws(AttachmentError) -> Bool {
         // Done once an hour, by the first node that asks.
@@ -252,7 +252,7 @@ extension RecordStore {
         }
     }
 
-    /// Forgets workers that have ended, and whose jobs have been taken from them.
+    /// Forgets workers that have ended and have no jobs left.
     public func forgetEndedWorkers() async throws(AttachmentError) {
         do { try await engine.forgetEndedNodes() } catch { throw AttachmentError(storing: error) }
     }

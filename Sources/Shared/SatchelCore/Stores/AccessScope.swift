@@ -1,8 +1,8 @@
-/// On whose authority access is given, looked at and taken back.
+/// The authority by which access is given, looked at and taken back.
 public enum AccessScope: Hashable, Sendable {
     /// A tenant: over all that it owns.
     case owner(TenantID)
-    /// Whoever bears a grant's token: over the grant, and what was derived from it.
+    /// The bearer of a grant's token: over the grant, and what was derived from it.
     case bearer(AccessToken)
 }
 
