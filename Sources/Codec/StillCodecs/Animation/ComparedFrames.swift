@@ -7,7 +7,7 @@ import GIF
 /// decoder's own. Reading them twice is a small part of scaling and writing them.
 final class ComparedFrames: FrameSource {
     let palette: [UInt32] = []
-    /// That libvips reads something else; nil while it doesn't.
+    /// The finding that libvips reads something else; nil while it reads the same.
     private(set) var difference: Finding?
     private let pages: PageFrames
     private let own: GIFFrames

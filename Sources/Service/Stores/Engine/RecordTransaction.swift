@@ -25,7 +25,7 @@ final class RecordTransaction: StatementSender {
     /// Sources that somebody stopped needing.
     var released: Set<SourceName> = []
     var usage: [TenantID: TenantUsage] = [:]
-    /// By how much the counts of all tenants together change.
+    /// The changes of the counts of all tenants together.
     var totals: [Total: Int64] = [:]
     /// What came to an end.
     var tallies = TallySheet()

@@ -70,7 +70,7 @@ extension RecordStore {
 }
 
 extension RecordTransaction {
-    /// Until the next deadline of a pending job; nil where none has one.
+    /// The time until the next deadline of a pending job; nil if none has one.
     fileprivate func timeToDeadline() throws -> Duration? {
         let row = try run(
             """

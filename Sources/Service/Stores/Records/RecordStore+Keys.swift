@@ -27,7 +27,7 @@ extension RecordStore {
         }
     }
 
-    /// Of a tenant's keys, newest first, those behind a cursor of an earlier page.
+    /// The keys of a tenant behind a cursor of an earlier page, newest first.
     public func keys(
         of tenant: TenantID, after cursor: String?, limit: Int
     ) async throws(AttachmentError) -> Page<APIKeyRecord> {

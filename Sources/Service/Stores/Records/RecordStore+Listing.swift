@@ -13,7 +13,7 @@ extension RecordStore {
         }
     }
 
-    /// Of these jobs, those that are there; one that runs may count as pending.
+    /// Those of these jobs that are there; one that runs may count as pending.
     public func status(of jobs: Set<JobName>) async throws(AttachmentError) -> [JobName: JobStatus] {
         let names = Array(jobs)
         let isCluster = engine.cluster != nil

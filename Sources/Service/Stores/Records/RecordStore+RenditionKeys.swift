@@ -13,7 +13,7 @@ extension RecordStore {
         try keys.seal(encryption, of: tenant, for: sha256)
     }
 
-    /// With what a rendition is encrypted; without a key where the one that sealed it was lost.
+    /// The encryption of a rendition; without a key where the one that sealed it was lost.
     public func unseal(_ encryption: SealedEncryption, of tenant: TenantID, for sha256: String) -> MediaEncryption {
         keys.unseal(encryption, of: tenant, for: sha256)
     }

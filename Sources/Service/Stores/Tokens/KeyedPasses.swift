@@ -21,7 +21,7 @@ public struct KeyedPasses: Sendable {
         var at: Int64
     }
 
-    /// For another node; nil where none can be made.
+    /// Makes a pass for another node; nil if none can be made.
     public func pass(
         for subscription: EventSubscription, to node: String, at now: Instant = .wallClock()
     ) -> NodePass? {

@@ -3,7 +3,7 @@ public struct DueNotifications: Hashable, Sendable {
     /// What the clock says by which they are due.
     public var now: Instant
     public var elements: [NotificationRecord]
-    /// Until the next one becomes due that isn't yet; nil where there is none.
+    /// The time until the next one becomes due; nil if there is none.
     public var next: Duration?
 
     public init(at now: Instant, elements: [NotificationRecord] = [], next: Duration? = nil) {

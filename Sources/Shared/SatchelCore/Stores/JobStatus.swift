@@ -29,7 +29,7 @@ public struct RemoteAttempt: Hashable, Sendable {
     public var number: Int
     /// The node's id.
     public var node: String
-    /// Where others reach it; nil where it doesn't say.
+    /// The URL at which others reach it; nil if it gives none.
     public var url: String?
 
     public init(_ number: Int, on node: String, at url: String?) {

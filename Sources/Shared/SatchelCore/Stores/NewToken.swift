@@ -1,7 +1,7 @@
 /// A token that is about to stand for something.
 public struct NewToken: Hashable, Sendable {
     public var id: String
-    /// Of the key that the token is derived with.
+    /// The id of the key that the token is derived with.
     public var kid: String
     public var token: AccessToken
 

@@ -1,8 +1,8 @@
 /// Pending jobs that came to their deadline.
 public struct OverdueJobs: Hashable, Sendable {
-    /// As they ended just now.
+    /// The jobs that ended just now.
     public var ended: [JobRecord]
-    /// Until the next deadline of a pending job; nil where none has one.
+    /// The time until the next deadline of a pending job; nil if none has one.
     public var next: Duration?
 
     public init(ended: [JobRecord] = [], next: Duration? = nil) {
@@ -23,9 +23,9 @@ public enum RetryAnswer: Hashable, Sendable {
 
 /// How soon what another process did with the queue is seen.
 public struct QueuePace: Hashable, Sendable {
-    /// Between two looks at the queue, where nothing happens here.
+    /// The time between two looks at the queue if nothing happens here.
     public var work: Duration
-    /// Between two looks at the jobs that this process waits for or follows, all of them at once; nil if each task that waits
+    /// The time between two looks at all jobs that this process waits for or follows; nil if each task that waits
     /// looks by itself now and then.
     public var ends: Duration?
 

@@ -12,7 +12,7 @@ public struct StoreStatistics: Hashable, Sendable {
     /// The service's jobs that are not finished.
     public var queues: [JobLane: Queue] = [:]
     public var liveLeases = 0
-    /// Since the store was made: leases that ended by themselves, never stopped.
+    /// The leases that ended by themselves since the store was made, and were never stopped.
     public var leasesLeftToExpire = 0
     public var liveLinks = 0
     public var liveGrants = 0
